@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+if(DECODESCOPE_UI)
+    find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets PrintSupport Svg)
+    find_package(QCustomPlotQt6 CONFIG REQUIRED)
+endif()
+add_feature_info(window DECODESCOPE_UI "the desktop window; without it only decodescope-cli is built")

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/core/memory.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace decodescope {
+
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t cache_line = 64;
+
+Error refused(Owner owner, std::size_t bytes, const char* why) {
+    return {ErrorKind::out_of_memory,
+            fmt::format("Could not allocate {} bytes for {}: {}.", bytes, to_string(owner), why)};
+}
+
+}  // namespace
+
+const char* to_string(Owner owner) {
+    switch (owner) {
+        case Owner::weights: return "weights";
+        case Owner::kv: return "kv";
+        case Owner::activations: return "activations";
+        case Owner::logits: return "logits";
+        case Owner::workspace: return "workspace";
+    }
+    return "workspace";
+}
+
+OwnerBytes MemoryLedger::live() const {
+    OwnerBytes bytes{};
+    for (std::size_t i = 0; i < n_owner; ++i) bytes[i] = live_[i].load(std::memory_order_relaxed);
+    return bytes;
+}
+
+std::uint64_t MemoryLedger::total() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t bytes : live()) sum += bytes;
+    return sum;
+}
+
+Result<Buffer> Buffer::allocate(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t bytes) {
+    Buffer buffer;
+    if (bytes == 0) return buffer;
+    if (const std::uint64_t limit = ledger->limit(); limit != 0) {
+        const std::uint64_t total = ledger->total();
+        if (bytes > limit || total > limit - bytes) {
+            return refused(owner, bytes, fmt::format("the memory limit is {} bytes", limit).c_str());
+        }
+    }
+    if (bytes > std::numeric_limits<std::size_t>::max() - 2 * huge_page) {
+        return refused(owner, bytes, "larger than the address space");
+    }
+    if (bytes >= huge_page) {
+        // Over-map by one huge page and trim, because mmap only promises 4 KiB alignment.
+        const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
+        void* raw =
+            mmap(nullptr, rounded + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (raw == MAP_FAILED) return refused(owner, bytes, "the system has no memory left");
+        const auto start = reinterpret_cast<std::uintptr_t>(raw);
+        const std::size_t head = (huge_page - start % huge_page) % huge_page;
+        auto* aligned = static_cast<std::byte*>(raw) + head;
+        if (head != 0) munmap(raw, head);
+        if (const std::size_t tail = huge_page - head; tail != 0) munmap(aligned + rounded, tail);
+#ifdef MADV_HUGEPAGE
+        madvise(aligned, rounded, MADV_HUGEPAGE);
+#endif
+        buffer.data_ = aligned;
+        buffer.mapped_bytes_ = rounded;
+    } else {
+        const std::size_t rounded = (bytes + cache_line - 1) / cache_line * cache_line;
+        buffer.data_ = static_cast<std::byte*>(std::aligned_alloc(cache_line, rounded));
+        if (buffer.data_ == nullptr) return refused(owner, bytes, "the system has no memory left");
+        std::memset(buffer.data_, 0, rounded);
+    }
+    buffer.bytes_ = bytes;
+    buffer.owner_ = owner;
+    buffer.ledger_ = std::move(ledger);
+    buffer.ledger_->live_[MemoryLedger::index(owner)].fetch_add(bytes, std::memory_order_relaxed);
+    return buffer;
+}
+
+Result<Buffer> Buffer::floats(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t count) {
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(float)) {
+        return refused(owner, std::numeric_limits<std::size_t>::max(), "larger than the address space");
+    }
+    return allocate(std::move(ledger), owner, count * sizeof(float));
+}
+
+void Buffer::release() {
+    if (data_ == nullptr) return;
+    if (mapped_bytes_ != 0) {
+        munmap(data_, mapped_bytes_);
+    } else {
+        std::free(data_);
+    }
+    ledger_->live_[MemoryLedger::index(owner_)].fetch_sub(bytes_, std::memory_order_relaxed);
+    ledger_.reset();
+    data_ = nullptr;
+    bytes_ = 0;
+    mapped_bytes_ = 0;
+}
+
+void Buffer::swap(Buffer& other) noexcept {
+    std::swap(ledger_, other.ledger_);
+    std::swap(owner_, other.owner_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(mapped_bytes_, other.mapped_bytes_);
+}
+
+}  // namespace decodescope

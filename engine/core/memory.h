@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/core/result.h"
+
+namespace decodescope {
+
+/// Who a tensor belongs to. The order is the one of every table, chart and file.
+enum class Owner { weights, kv, activations, logits, workspace };
+inline constexpr std::size_t n_owner = 5;
+
+/// Lower-case name of an owner, as in records ("weights", "kv", ...).
+const char* to_string(Owner owner);
+
+/// Bytes by owner, indexed by `static_cast<std::size_t>(Owner)`.
+using OwnerBytes = std::array<std::uint64_t, n_owner>;
+
+/// Counts the live tensor bytes of each owner. Shared by every buffer of a session; safe from any thread.
+class MemoryLedger {
+public:
+    /// Live bytes of one owner (payload as asked for, without page rounding).
+    std::uint64_t live(Owner owner) const { return live_[index(owner)].load(std::memory_order_relaxed); }
+    /// Live bytes of all owners.
+    OwnerBytes live() const;
+    std::uint64_t total() const;
+
+    /// Refuses allocations that would bring the total above `bytes`; 0 = no limit.
+    void set_limit(std::uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
+    std::uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
+
+private:
+    friend class Buffer;
+    static std::size_t index(Owner owner) { return static_cast<std::size_t>(owner); }
+
+    std::array<std::atomic<std::uint64_t>, n_owner> live_{};
+    std::atomic<std::uint64_t> limit_{0};
+};
+
+/// One tracked allocation, 64-byte aligned, zero-filled. Blocks of 2 MiB and more come straight from the
+/// system on huge pages where it grants them, and go back to it when freed. Move-only; frees and un-counts
+/// itself.
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(Buffer&& other) noexcept { swap(other); }
+    Buffer& operator=(Buffer&& other) noexcept {
+        Buffer moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    ~Buffer() { release(); }
+
+    /// Allocates `bytes` for `owner`. Fails with `out_of_memory` when the system or the ledger's limit
+    /// refuses.
+    static Result<Buffer> allocate(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t bytes);
+    /// Same, for `count` floats; `count * 4` is checked against overflow.
+    static Result<Buffer> floats(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t count);
+
+    std::size_t size_bytes() const { return bytes_; }
+    bool empty() const { return bytes_ == 0; }
+    std::byte* data() { return data_; }
+    const std::byte* data() const { return data_; }
+    float* f32() { return reinterpret_cast<float*>(data_); }
+    const float* f32() const { return reinterpret_cast<const float*>(data_); }
+
+    /// Frees the block now; the buffer is empty afterwards.
+    void release();
+
+private:
+    void swap(Buffer& other) noexcept;
+
+    std::shared_ptr<MemoryLedger> ledger_;
+    Owner owner_ = Owner::workspace;
+    std::byte* data_ = nullptr;
+    std::size_t bytes_ = 0;
+    std::size_t mapped_bytes_ = 0;  // 0: from the C++ heap
+};
+
+}  // namespace decodescope

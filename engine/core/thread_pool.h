@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace decodescope {
+
+/// A fixed set of compute threads. The calling thread is worker 0; the others spin for about 20 us after a
+/// job and then sleep on a futex, so that short gaps cost nothing and an idle program uses no CPU. Used by
+/// one thread at a time.
+class ThreadPool {
+public:
+    /// `n_thread` >= 1 workers in all, the caller included.
+    explicit ThreadPool(int n_thread);
+    ~ThreadPool();
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
+
+    int size() const { return static_cast<int>(threads_.size()) + 1; }
+
+    /// Calls `job(worker)` once on every worker and returns when all are done. `job` must not throw.
+    template <class Job>
+    void run(Job&& job) {
+        using Plain = std::remove_reference_t<Job>;
+        dispatch([](void* context, int worker) { (*static_cast<Plain*>(context))(worker); },
+                 const_cast<void*>(static_cast<const void*>(&job)));
+    }
+
+    /// Splits [0, n) into one contiguous piece per worker whose borders are multiples of `grain`, and calls
+    /// `body(begin, end, worker)` for the non-empty ones.
+    template <class Body>
+    void split(std::int64_t n, std::int64_t grain, Body&& body) {
+        if (n <= 0) return;
+        const std::int64_t units = (n + grain - 1) / grain;
+        const int n_worker = size();
+        if (n_worker == 1 || units == 1) {
+            body(std::int64_t{0}, n, 0);
+            return;
+        }
+        run([&](int worker) {
+            const std::int64_t begin = units * worker / n_worker * grain;
+            const std::int64_t end = std::min(n, units * (worker + 1) / n_worker * grain);
+            if (begin < end) body(begin, end, worker);
+        });
+    }
+
+private:
+    using Function = void (*)(void* context, int worker);
+    void dispatch(Function function, void* context);
+    void work(int worker);
+
+    std::vector<std::jthread> threads_;
+    Function function_ = nullptr;
+    void* context_ = nullptr;
+    std::atomic<std::uint32_t> generation_{0};  // raised for every job
+    std::atomic<int> pending_{0};               // workers that have not finished the current job
+    std::atomic<bool> quit_{false};
+};
+
+}  // namespace decodescope

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "engine/core/memory.h"
+#include "engine/core/result.h"
+#include "engine/model/weights.h"
+#include "engine/tokenizer/tokenizer.h"
+
+namespace decodescope {
+
+/// What an experiment names as its model: a folder, a bundled name, or a preset with a seed.
+struct ModelRef {
+    std::string path;    ///< folder or bundled name such as "demo"; empty when a preset is meant
+    std::string preset;  ///< e.g. "gpt2-small"
+    std::uint64_t seed = 0;
+};
+
+/// A model ready to run. `tokenizer` is null for presets (token ids only).
+struct LoadedModel {
+    std::shared_ptr<const Weights> weights;
+    std::shared_ptr<const Tokenizer> tokenizer;
+};
+
+/// What `inspect` shows of a file or folder without loading the weights.
+struct ModelSummary {
+    ModelConfig config;
+    struct Tensor {
+        std::string name;
+        std::string dtype;
+        std::vector<std::uint64_t> shape;
+        std::uint64_t bytes = 0;
+        std::string use;  ///< "used", "skipped: mask buffer", ...
+    };
+    std::vector<Tensor> tensors;
+    std::uint64_t file_bytes = 0;
+    std::vector<std::string> notes;  ///< what is unusual
+    bool has_tokenizer = false;
+};
+
+/// Folder of a bundled model ("demo"), looked for in $DECODESCOPE_DATA, beside the program, in the install
+/// prefix and in the source tree, in this order. Fails with the places that were tried.
+Result<std::filesystem::path> bundled_file(const std::string& relative_path);
+
+/// Turns what a user typed into a folder: an existing path wins over a bundled name.
+Result<std::filesystem::path> resolve_model_path(const std::string& path_or_name);
+
+/// Loads a model. `stop` cancels between tensors.
+Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
+                               std::stop_token stop = {});
+
+/// Reads headers only.
+Result<ModelSummary> inspect_model(const ModelRef& ref);
+
+}  // namespace decodescope

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace decodescope {
+
+/// Where and with what a record was made. Empty strings and 0 mean "not known" and are written as null.
+struct Environment {
+    std::string program_version;
+    std::string commit;  ///< of the source tree at build time
+    std::string compiler;
+    std::string compiler_flags;
+    std::string cpu_model;
+    std::vector<std::string> instruction_sets;  ///< those present that matter here: avx2, avx512f, neon, ...
+    int physical_cores = 0;
+    int logical_cores = 0;
+    std::string governor;  ///< cpufreq governor of cpu0, if readable
+    std::string blas;      ///< library, version and core type in use
+    std::string os;
+    std::uint64_t memory_bytes = 0;
+    int threads = 0;                 ///< compute threads of this run
+    double read_bandwidth_gb_s = 0;  ///< measured with the run's threads at start-up; 0 = not measured
+    double load_average = -1;        ///< one-minute load before the run; -1 = not known
+};
+
+/// Reads everything but `threads` and `read_bandwidth_gb_s`, which the caller knows.
+Environment read_environment();
+/// Physical cores this process may use (at least 1).
+int physical_core_count();
+
+}  // namespace decodescope

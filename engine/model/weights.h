@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/core/memory.h"
+#include "engine/model/model_config.h"
+
+namespace decodescope {
+
+/// y = x W^T + b. Weights are kept output-major so that one row is one output's dot product.
+struct Linear {
+    const float* weight = nullptr;  // [n_out, n_in]
+    const float* bias = nullptr;    // [n_out], or null
+    int n_in = 0;
+    int n_out = 0;
+};
+
+/// Scale and shift of a LayerNorm.
+struct Norm {
+    const float* weight = nullptr;  // [d_model]
+    const float* bias = nullptr;    // [d_model]
+};
+
+/// One transformer block of the gpt2 family.
+struct LayerWeights {
+    Norm attn_norm;
+    Linear attn_qkv;  // n_in d_model, n_out 3 * d_model: q, then k, then v, heads contiguous in each
+    Linear attn_out;  // n_in d_model, n_out d_model
+    Norm ff_norm;
+    Linear ff_up;    // n_in d_model, n_out d_ff
+    Linear ff_down;  // n_in d_ff, n_out d_model
+};
+
+/// A model's weights in f32, immutable after loading and shared by every lane (`std::shared_ptr<const
+/// Weights>`). All pointers lie in `storage`.
+struct Weights {
+    ModelConfig config;
+    const float* token_embedding = nullptr;     // [vocab, d_model]
+    const float* position_embedding = nullptr;  // [n_positions, d_model]
+    std::vector<LayerWeights> layers;           // [n_layer]
+    Norm final_norm;
+    Linear head;                     // n_in d_model, n_out vocab, no bias
+    Buffer storage;                  // one block, Owner::weights
+    std::string source;              ///< path or "preset:NAME,seed=N"
+    std::string hash;                ///< "sha256:..." of the weight file, or of the preset's definition
+    std::vector<std::string> notes;  ///< what the loader wants the user to know (skipped buffers, ties)
+
+    /// Bytes of weights one decode step must read: every matrix, norm and bias once, the embedding row apart.
+    std::uint64_t bytes_read_per_step() const;
+};
+
+/// Allocates one block for `config` and points every tensor into it, zero-filled; a loader fills
+/// `tensor_slots`.
+Result<std::shared_ptr<Weights>> allocate_weights(const ModelConfig& config,
+                                                  std::shared_ptr<MemoryLedger> ledger);
+
+/// A named tensor of a model under construction, in the engine's layout.
+struct TensorSlot {
+    std::string name;  ///< Hugging Face name without prefix, e.g. "h.0.attn.c_attn.weight"
+    float* data = nullptr;
+    std::int64_t rows = 0;  ///< n_out for matrices ([rows, columns], output-major), 1 for vectors
+    std::int64_t columns = 0;
+    bool conv1d = false;  ///< the file stores this matrix as [n_in, n_out]: transpose when copying
+};
+
+/// Every tensor a loader must fill, in a fixed order. The tied head is not listed (it is the token
+/// embedding).
+std::vector<TensorSlot> tensor_slots(Weights& weights);
+
+}  // namespace decodescope
