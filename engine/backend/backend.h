@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/attention/attention_plan.h"
+#include "engine/cache/kv_cache.h"
+#include "engine/core/result.h"
+#include "engine/core/thread_pool.h"
+#include "engine/model/weights.h"
+
+namespace decodescope {
+
+/// One attention call: every query of every row and head over the slots its plan lets it see.
+struct AttentionCall {
+    const AttentionPlan* plan = nullptr;
+    const float* q = nullptr;  // [batch, n_query, n_head, head_dim], `q_stride` floats between tokens
+    std::int64_t q_stride = 0;
+    KeyValueView kv;          // [batch, n_kv_head, n_slot, head_dim]
+    float* out = nullptr;     // [batch, n_query, n_head, head_dim], contiguous
+    float* scores = nullptr;  // scratch, `scores_floats(...)` floats
+    int n_head = 0;
+    int n_kv_head = 0;
+    int head_dim = 0;
+    float scale = 1.0f;  // applied to q . k before the softmax
+};
+
+/// The operations a forward pass is made of. One thread calls it at a time; it spreads work over its own
+/// pool. All matrices are row-major f32.
+class Backend {
+public:
+    virtual ~Backend() = default;
+
+    /// What runs, for the status bar and the record, e.g. "OpenBLAS 0.3.21 (SkylakeX), SIMD AVX3".
+    virtual std::string description() const = 0;
+    virtual ThreadPool& pool() = 0;
+
+    /// y = x W^T + b, or y += x W^T + b with `accumulate`. x [rows, n_in], y [rows, n_out].
+    virtual void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) = 0;
+    /// y = (x - mean) / sqrt(variance + eps) * weight + bias for each row. x, y [rows, d]; x may be y.
+    virtual void layer_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) = 0;
+    /// Applies the activation in place to `n` values.
+    virtual void activation(float* x, std::int64_t n, Activation activation) = 0;
+    /// Returns the query-key pairs computed per head, masked ones included (a block of queries shares one
+    /// product).
+    virtual std::int64_t attention(const AttentionCall& call) = 0;
+    /// Scratch floats that `attention` needs for `n_query` queries over `n_slot` slots.
+    virtual std::int64_t scores_floats(int n_query, int n_slot) const = 0;
+};
+
+/// CPU backend: OpenBLAS products (one BLAS thread, the rows of W spread over our pool) and SIMD kernels
+/// chosen at run time. Sets OpenBLAS to one thread for the process.
+std::unique_ptr<Backend> make_cpu_backend(int threads);
+
+}  // namespace decodescope

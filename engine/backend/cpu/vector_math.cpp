@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/backend/cpu/vector_math.h"
+
+#include <cmath>
+
+// Highway compiles what lies inside HWY_NAMESPACE once per instruction set and picks one at run time.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/backend/cpu/vector_math.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace decodescope::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+/// Calls `body(vector, mask-free store offset)` for whole vectors and once more, padded, for the rest.
+template <class Body>
+HWY_INLINE void for_each_vector(float* x, std::int64_t n, Body&& body) {
+    const D d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) hn::StoreU(body(hn::LoadU(d, x + i)), d, x + i);
+    if (i < n) {
+        HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
+        for (std::int64_t j = i; j < n; ++j) rest[j - i] = x[j];
+        hn::Store(body(hn::Load(d, rest)), d, rest);
+        for (std::int64_t j = i; j < n; ++j) x[j] = rest[j - i];
+    }
+}
+
+void softmax(float* x, std::int64_t n, float scale) {
+    const D d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    float largest = x[0];
+    std::int64_t i = 0;
+    if (n >= lanes) {
+        V top = hn::LoadU(d, x);
+        for (i = lanes; i + lanes <= n; i += lanes) top = hn::Max(top, hn::LoadU(d, x + i));
+        largest = hn::GetLane(hn::MaxOfLanes(d, top));
+    }
+    for (; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+    // A NaN may have been dropped by Max; it survives in its own score and poisons the sum, as it should.
+    const V vscale = hn::Set(d, scale);
+    const V vlargest = hn::Set(d, largest * scale);
+    for_each_vector(x, n, [&](V v) HWY_ATTR { return hn::Exp(d, hn::MulSub(v, vscale, vlargest)); });
+    V sums = hn::Zero(d);
+    for (i = 0; i + lanes <= n; i += lanes) sums = hn::Add(sums, hn::LoadU(d, x + i));
+    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+    for (; i < n; ++i) sum += x[i];
+    const V factor = hn::Set(d, 1.0f / sum);
+    for_each_vector(x, n, [&](V v) HWY_ATTR { return hn::Mul(v, factor); });
+}
+
+void gelu_tanh(float* x, std::int64_t n) {
+    const D d;
+    const V a = hn::Set(d, 0.7978845608028654f);
+    const V b = hn::Set(d, 0.044715f);
+    const V one = hn::Set(d, 1.0f);
+    const V half = hn::Set(d, 0.5f);
+    for_each_vector(x, n, [&](V v) HWY_ATTR {
+        const V cubic = hn::Mul(hn::Mul(v, v), v);
+        const V inner = hn::Mul(a, hn::MulAdd(b, cubic, v));
+        return hn::Mul(hn::Mul(half, v), hn::Add(one, hn::Tanh(d, inner)));
+    });
+}
+
+void layer_norm(const float* x, std::int64_t n, const float* weight, const float* bias, float eps, float* y) {
+    const D d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    V sums = hn::Zero(d);
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) sums = hn::Add(sums, hn::LoadU(d, x + i));
+    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+    for (; i < n; ++i) sum += x[i];
+    const float mean = sum / static_cast<float>(n);
+    // Two passes: the variance of centred values does not cancel.
+    const V vmean = hn::Set(d, mean);
+    V squares = hn::Zero(d);
+    for (i = 0; i + lanes <= n; i += lanes) {
+        const V centred = hn::Sub(hn::LoadU(d, x + i), vmean);
+        squares = hn::MulAdd(centred, centred, squares);
+    }
+    float square = hn::GetLane(hn::SumOfLanes(d, squares));
+    for (; i < n; ++i) square += (x[i] - mean) * (x[i] - mean);
+    const float factor = 1.0f / std::sqrt(square / static_cast<float>(n) + eps);
+    const V vfactor = hn::Set(d, factor);
+    for (i = 0; i + lanes <= n; i += lanes) {
+        const V normed = hn::Mul(hn::Sub(hn::LoadU(d, x + i), vmean), vfactor);
+        hn::StoreU(hn::MulAdd(normed, hn::LoadU(d, weight + i), hn::LoadU(d, bias + i)), d, y + i);
+    }
+    for (; i < n; ++i) y[i] = (x[i] - mean) * factor * weight[i] + bias[i];
+}
+
+const char* target_name() {
+    return hwy::TargetName(HWY_TARGET);
+}
+
+}  // namespace decodescope::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace decodescope::vector_math {
+
+HWY_EXPORT(softmax);
+HWY_EXPORT(gelu_tanh);
+HWY_EXPORT(layer_norm);
+HWY_EXPORT(target_name);
+
+void softmax(float* x, std::int64_t n, float scale) {
+    HWY_DYNAMIC_DISPATCH(softmax)(x, n, scale);
+}
+void gelu_tanh(float* x, std::int64_t n) {
+    HWY_DYNAMIC_DISPATCH(gelu_tanh)(x, n);
+}
+void layer_norm(const float* x, std::int64_t n, const float* weight, const float* bias, float eps, float* y) {
+    HWY_DYNAMIC_DISPATCH(layer_norm)(x, n, weight, bias, eps, y);
+}
+const char* target_name() {
+    return HWY_DYNAMIC_DISPATCH(target_name)();
+}
+
+}  // namespace decodescope::vector_math
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+namespace decodescope::vector_math {
+
+/// x[i] = exp(scale * x[i] - max) / sum over i < n, with max the largest scaled value. n >= 1.
+void softmax(float* x, std::int64_t n, float scale);
+/// x[i] = 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+void gelu_tanh(float* x, std::int64_t n);
+/// y = (x - mean) / sqrt(variance + eps) * weight + bias over one row of `n`.
+void layer_norm(const float* x, std::int64_t n, const float* weight, const float* bias, float eps, float* y);
+/// Name of the instruction set the calls above use on this machine, e.g. "AVX3".
+const char* target_name();
+
+}  // namespace decodescope::vector_math
