@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/core/thread_pool.h"
+
+#include <QTest>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace decodescope;
+
+class ThreadPoolTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void every_worker_runs_once_data() {
+        QTest::addColumn<int>("n_thread");
+        QTest::newRow("one") << 1;
+        QTest::newRow("two") << 2;
+        QTest::newRow("more than this machine has") << 9;
+    }
+    void every_worker_runs_once() {
+        QFETCH(int, n_thread);
+        ThreadPool pool(n_thread);
+        QCOMPARE(pool.size(), n_thread);
+        std::vector<int> calls(static_cast<std::size_t>(n_thread));
+        std::vector<std::thread::id> ids(static_cast<std::size_t>(n_thread));
+        pool.run([&](int worker) {
+            ++calls[static_cast<std::size_t>(worker)];
+            ids[static_cast<std::size_t>(worker)] = std::this_thread::get_id();
+        });
+        QCOMPARE(calls, std::vector<int>(static_cast<std::size_t>(n_thread), 1));
+        QVERIFY(ids[0] == std::this_thread::get_id());
+        QCOMPARE(std::set<std::thread::id>(ids.begin(), ids.end()).size(),
+                 static_cast<std::size_t>(n_thread));
+    }
+
+    void split_covers_everything_at_grain_borders_data() {
+        QTest::addColumn<int>("n_thread");
+        QTest::addColumn<qint64>("n");
+        QTest::addColumn<qint64>("grain");
+        QTest::newRow("nothing") << 3 << qint64{0} << qint64{8};
+        QTest::newRow("negative") << 3 << qint64{-5} << qint64{8};
+        QTest::newRow("one element") << 3 << qint64{1} << qint64{8};
+        QTest::newRow("one grain") << 3 << qint64{8} << qint64{8};
+        QTest::newRow("less work than workers") << 4 << qint64{17} << qint64{8};
+        QTest::newRow("last piece is short") << 3 << qint64{100} << qint64{8};
+        QTest::newRow("grain one") << 3 << qint64{1000} << qint64{1};
+        QTest::newRow("single worker") << 1 << qint64{1000} << qint64{16};
+        QTest::newRow("large") << 4 << (qint64{1} << 40) + 3 << qint64{64};
+    }
+    void split_covers_everything_at_grain_borders() {
+        QFETCH(int, n_thread);
+        QFETCH(qint64, n);
+        QFETCH(qint64, grain);
+        ThreadPool pool(n_thread);
+        struct Piece {
+            std::int64_t begin, end;
+            int worker;
+        };
+        std::mutex mutex;
+        std::vector<Piece> pieces;
+        pool.split(n, grain, [&](std::int64_t begin, std::int64_t end, int worker) {
+            const std::lock_guard lock(mutex);
+            pieces.push_back({begin, end, worker});
+        });
+        std::sort(pieces.begin(), pieces.end(),
+                  [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+        std::int64_t next = 0;
+        std::set<int> workers;
+        std::int64_t shortest = n;
+        std::int64_t longest = 0;
+        for (const Piece& piece : pieces) {
+            QCOMPARE(piece.begin, next);
+            QVERIFY(piece.begin < piece.end);
+            QVERIFY(piece.begin % grain == 0);
+            QVERIFY(piece.worker >= 0 && piece.worker < n_thread);
+            workers.insert(piece.worker);
+            shortest = std::min(shortest, piece.end - piece.begin);
+            longest = std::max(longest, piece.end - piece.begin);
+            next = piece.end;
+        }
+        QCOMPARE(next, std::max<std::int64_t>(0, n));
+        QCOMPARE(workers.size(), pieces.size());
+        const std::int64_t units = (std::max<std::int64_t>(0, n) + grain - 1) / grain;
+        QCOMPARE(static_cast<std::int64_t>(pieces.size()), std::min<std::int64_t>(units, n_thread));
+        if (!pieces.empty()) QVERIFY(longest - shortest < 2 * grain);
+    }
+
+    void many_tiny_jobs_are_all_done_before_run_returns() {
+        constexpr int n_job = 5'000;
+        ThreadPool pool(3);
+        std::vector<std::int64_t> sums(3);  // unsynchronised on purpose: run() must order every job
+        for (int job = 0; job < n_job; ++job) {
+            pool.run([&](int worker) { sums[static_cast<std::size_t>(worker)] += job; });
+            for (const std::int64_t sum : sums) QCOMPARE(sum, std::int64_t{job} * (job + 1) / 2);
+        }
+    }
+
+    void wakes_up_from_sleep() {
+        ThreadPool pool(3);
+        for (int round = 0; round < 5; ++round) {
+            std::atomic<int> calls{0};
+            pool.run([&](int /*worker*/) { ++calls; });
+            QCOMPARE(calls.load(), 3);
+            std::this_thread::sleep_for(std::chrono::milliseconds(3));  // far longer than the spin
+        }
+    }
+
+    void pools_that_never_worked_can_be_destroyed() {
+        for (int i = 0; i < 50; ++i) ThreadPool pool(3);
+    }
+
+    void jobs_with_state_are_called_by_reference() {
+        struct Counter {
+            std::atomic<int> calls{0};
+            void operator()(int /*worker*/) { ++calls; }
+        } counter;
+        ThreadPool pool(2);
+        pool.run(counter);
+        QCOMPARE(counter.calls.load(), 2);
+    }
+};
+
+QTEST_APPLESS_MAIN(ThreadPoolTest)
+#include "thread_pool_test.moc"

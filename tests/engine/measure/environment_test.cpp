@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/measure/environment.h"
+
+#include <QFile>
+#include <QRegularExpression>
+#include <QTest>
+#include <sched.h>
+#include <unistd.h>
+
+#include <thread>
+
+using namespace decodescope;
+
+class EnvironmentTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { environment_ = read_environment(); }
+
+    void says_what_was_built() {
+        const auto matches = [](const std::string& text, const char* pattern) {
+            return QRegularExpression(pattern).match(QString::fromStdString(text)).hasMatch();
+        };
+        QVERIFY2(matches(environment_.program_version, R"(^\d+\.\d+\.\d+$)"),
+                 environment_.program_version.c_str());
+        QVERIFY2(matches(environment_.compiler, R"(^(GNU|Clang|AppleClang) \d+\.)"),
+                 environment_.compiler.c_str());
+        QVERIFY2(matches(environment_.commit, R"(^([0-9a-f]{12,40}(-dirty)?)?$)"),
+                 environment_.commit.c_str());
+        const bool repository = QFile::exists(DECODESCOPE_SOURCE_DIR "/.git");
+        if (!repository) QVERIFY(environment_.commit.empty());
+#ifdef NDEBUG
+        QVERIFY2(matches(environment_.compiler_flags, "-DNDEBUG"), environment_.compiler_flags.c_str());
+#else
+        QVERIFY2(!matches(environment_.compiler_flags, "-DNDEBUG"), environment_.compiler_flags.c_str());
+#endif
+    }
+
+    void says_where_it_runs() {
+        QVERIFY2(QString::fromStdString(environment_.blas)
+                     .contains(QRegularExpression(
+                         R"(^OpenBLAS \d+\.\d+\.\d+\S* \(\S+, (pthreads|OpenMP|sequential)\)$)")),
+                 environment_.blas.c_str());
+        QVERIFY(environment_.os.find("Linux") != std::string::npos);
+        QCOMPARE(environment_.logical_cores, static_cast<int>(std::thread::hardware_concurrency()));
+        QVERIFY(environment_.physical_cores >= 1 &&
+                environment_.physical_cores <= environment_.logical_cores);
+        QVERIFY(environment_.load_average >= 0);
+        // MemTotal leaves out what the kernel keeps for itself; both come from the same counter.
+        QFile meminfo("/proc/meminfo");
+        QVERIFY(meminfo.open(QIODevice::ReadOnly));
+        const auto match = QRegularExpression(R"(MemTotal:\s+(\d+) kB)").match(meminfo.readAll());
+        QVERIFY(match.hasMatch());
+        QCOMPARE(environment_.memory_bytes, std::uint64_t{match.captured(1).toULongLong()} * 1024);
+    }
+
+    void names_the_processor() {
+#if defined(__x86_64__)
+        QVERIFY(!environment_.cpu_model.empty());
+        const auto has = [&](const char* name) {
+            const auto& sets = environment_.instruction_sets;
+            return std::find(sets.begin(), sets.end(), name) != sets.end();
+        };
+        QCOMPARE(has("avx2"), __builtin_cpu_supports("avx2") != 0);
+        QCOMPARE(has("fma"), __builtin_cpu_supports("fma") != 0);
+        QCOMPARE(has("avx512f"), __builtin_cpu_supports("avx512f") != 0);
+#else
+        QSKIP("the expected instruction sets are known for x86-64 only");
+#endif
+    }
+
+    void leaves_to_the_caller_what_only_it_knows() {
+        QCOMPARE(environment_.threads, 0);
+        QCOMPARE(environment_.read_bandwidth_gb_s, 0.0);
+    }
+
+    void core_count_follows_the_affinity_of_the_process() {
+        cpu_set_t before;
+        QCOMPARE(sched_getaffinity(0, sizeof before, &before), 0);
+        int first = 0;
+        while (!CPU_ISSET(first, &before)) ++first;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(first, &one);
+        QCOMPARE(sched_setaffinity(0, sizeof one, &one), 0);
+        const int count = physical_core_count();
+        sched_setaffinity(0, sizeof before, &before);
+        QCOMPARE(count, 1);
+    }
+
+private:
+    Environment environment_;
+};
+
+QTEST_APPLESS_MAIN(EnvironmentTest)
+#include "environment_test.moc"
