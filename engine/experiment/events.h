@@ -67,6 +67,7 @@ struct RunStarted {
     std::int32_t prompt_length = 0;
     std::int32_t new_tokens = 0;
     std::int32_t threads = 0;
+    double read_bandwidth_gb_s = 0;  ///< measured before the run with its threads; 0 = not measured
 };
 
 /// Receives what happens during a run, on the engine thread. Must return quickly and must not throw.

@@ -351,13 +351,14 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     record.environment.threads = threads;
     auto backend = make_cpu_backend(threads);
     record.environment.kernels = backend->description();
-    sink.run_started({static_cast<std::int32_t>(experiment.lanes.size()), experiment.repetitions,
-                      static_cast<std::int32_t>(record.prompt_ids.size()), experiment.new_tokens, threads});
     if (read_bandwidth_gb_s <= 0) {
         const auto measured = measure_read_bandwidth(backend->pool(), ledger);
         if (measured) read_bandwidth_gb_s = *measured;
     }
     record.environment.read_bandwidth_gb_s = read_bandwidth_gb_s;
+    sink.run_started({static_cast<std::int32_t>(experiment.lanes.size()), experiment.repetitions,
+                      static_cast<std::int32_t>(record.prompt_ids.size()), experiment.new_tokens, threads,
+                      read_bandwidth_gb_s});
     {
         Run run(experiment, model, ledger, sink, stop, std::move(backend), record);
         run.warm_up();

@@ -21,8 +21,10 @@ Result<std::vector<std::int32_t>> prompt_ids(const Experiment& experiment, const
 /// happens. A run that was cancelled, hit a capacity or met a non-finite number still returns its record with
 /// that status and everything measured so far; an `Error` means that nothing could be run at all. All caches
 /// and work buffers are freed before `sink.run_finished` is called; the ledger then holds the weights alone.
+/// `read_bandwidth_gb_s`: the machine's read bandwidth with the run's threads, if it was measured before; 0
+/// measures it before the run starts.
 Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& model,
                               std::shared_ptr<MemoryLedger> ledger, EventSink& sink,
-                              std::stop_token stop = {});
+                              std::stop_token stop = {}, double read_bandwidth_gb_s = 0);
 
 }  // namespace decodescope
