@@ -8,8 +8,8 @@ say() { printf '%s\n' "$*" >&2; }
 readonly packages_to_build=(
     "compiler and build tools|g++ cmake ninja-build pkg-config git"
     "window, charts and tests (Qt 6, QCustomPlot)|qt6-base-dev qt6-svg-dev libqcustomplot-dev libqcustomplot2.1-qt6 libgl-dev"
-    "matrix products (OpenBLAS)|libopenblas-dev"
-    "JSON, regular expressions, formatting, command line, lock-free queue|nlohmann-json3-dev libpcre2-dev libfmt-dev libcli11-dev libboost-dev"
+    "matrix products and vector instructions (OpenBLAS, Highway)|libopenblas-dev libhwy-dev"
+    "JSON, Unicode, formatting, command line, lock-free queue|nlohmann-json3-dev libutf8proc-dev libfmt-dev libcli11-dev libboost-dev"
     "letters and keyboard of the window|fonts-dejavu-core xkb-data"
 )
 # Only desktops without X11 need it, and it brings Qt Quick with it.

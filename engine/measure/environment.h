@@ -19,7 +19,7 @@ struct Environment {
     int logical_cores = 0;
     std::string governor;  ///< cpufreq governor of cpu0, if readable
     std::string blas;      ///< library, version and core type in use
-    std::string kernels;             ///< products and SIMD in use, as the backend describes itself
+    std::string kernels;   ///< products and SIMD in use, as the backend describes itself
     std::string os;
     std::uint64_t memory_bytes = 0;
     int threads = 0;                 ///< compute threads of this run
