@@ -88,7 +88,8 @@ std::uint64_t KvCache::live_bytes() const {
 
 AttentionPlan plan_append(const KvCache& cache, int n_new, Window window) {
     const int batch = cache.shape().batch;
-    const int n_slot = cache.slots_after(n_new);
+    // An append that will not fit still gets a plan; `begin` is what refuses it.
+    const int n_slot = std::max(cache.slots_after(n_new), cache.length() + n_new);
     std::vector<std::int32_t> row(cache.slot_positions());
     row.resize(static_cast<std::size_t>(n_slot), slot_empty);
     std::iota(row.begin() + cache.length(), row.begin() + cache.length() + n_new, cache.length());

@@ -7,8 +7,8 @@
 
 namespace decodescope {
 
-/// Compares one row of logits [vocab] with the reference's. relative_error is the largest absolute difference over the
-/// (population) standard deviation of the reference row.
+/// Compares one row of logits [vocab] with the reference's. relative_error is the largest absolute difference
+/// over the (population) standard deviation of the reference row.
 LogitComparison compare_logits(std::span<const float> logits, std::span<const float> reference);
 
 }  // namespace decodescope

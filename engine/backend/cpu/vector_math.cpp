@@ -38,14 +38,25 @@ void softmax(float* x, std::int64_t n, float scale) {
     const D d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     float largest = x[0];
+    // 0 as long as every score is finite, else NaN: neither Max nor Exp lets a NaN through by itself.
+    float poison = 0.0f;
     std::int64_t i = 0;
     if (n >= lanes) {
+        const V zero = hn::Zero(d);
         V top = hn::LoadU(d, x);
-        for (i = lanes; i + lanes <= n; i += lanes) top = hn::Max(top, hn::LoadU(d, x + i));
+        V poisons = hn::Mul(top, zero);
+        for (i = lanes; i + lanes <= n; i += lanes) {
+            const V v = hn::LoadU(d, x + i);
+            top = hn::Max(top, v);
+            poisons = hn::MulAdd(v, zero, poisons);
+        }
         largest = hn::GetLane(hn::MaxOfLanes(d, top));
+        poison = hn::GetLane(hn::SumOfLanes(d, poisons));
     }
-    for (; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
-    // A NaN may have been dropped by Max; it survives in its own score and poisons the sum, as it should.
+    for (; i < n; ++i) {
+        largest = x[i] > largest ? x[i] : largest;
+        poison += x[i] * 0.0f;
+    }
     const V vscale = hn::Set(d, scale);
     const V vlargest = hn::Set(d, largest * scale);
     for_each_vector(x, n, [&](V v) HWY_ATTR { return hn::Exp(d, hn::MulSub(v, vscale, vlargest)); });
@@ -53,7 +64,7 @@ void softmax(float* x, std::int64_t n, float scale) {
     for (i = 0; i + lanes <= n; i += lanes) sums = hn::Add(sums, hn::LoadU(d, x + i));
     float sum = hn::GetLane(hn::SumOfLanes(d, sums));
     for (; i < n; ++i) sum += x[i];
-    const V factor = hn::Set(d, 1.0f / sum);
+    const V factor = hn::Set(d, 1.0f / sum + poison);
     for_each_vector(x, n, [&](V v) HWY_ATTR { return hn::Mul(v, factor); });
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "engine/core/memory.h"
+#include "engine/core/result.h"
+#include "engine/formats/model_source.h"
+
+namespace decodescope {
+
+/// Largest logit error / standard deviation of the reference logits that counts as equal in f32.
+inline constexpr double f32_error_limit = 1e-4;
+
+/// One thing that must hold for a model that decodes correctly.
+struct VerifyCheck {
+    std::string name;  ///< short, stable: "static cache = naive"
+    std::string expected;
+    std::string found;  ///< what was measured, or why it could not be
+    bool held = false;
+};
+
+struct VerifyOptions {
+    int prompt_length = 24;  ///< random distinct-ish token ids; shortened when the model has fewer positions
+    int steps = 12;          ///< decode steps after the prompt
+    std::uint64_t seed = 1;  ///< of the token ids and of the chunk partitions
+    int threads = 0;         ///< 0 = all physical cores
+};
+
+struct VerifyReport {
+    std::vector<VerifyCheck> checks;
+    bool all_held() const;
+};
+
+/// Checks that this engine decodes `model` right: cached = naive at every step for both caches, arbitrary
+/// chunk partitions, one token at a time, KV bytes = formula after every append, copied bytes, request
+/// isolation (A, B, A), capacity refused before anything is written, causality, and finite logits. An `Error`
+/// means that it could not be run.
+Result<VerifyReport> verify_model(const LoadedModel& model, const VerifyOptions& options,
+                                  std::shared_ptr<MemoryLedger> ledger, std::stop_token stop = {});
+
+}  // namespace decodescope

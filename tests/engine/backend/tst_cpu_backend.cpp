@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/backend/cpu/vector_math.h"
+#include "engine/core/random.h"
+
+using namespace decodescope;
+
+namespace {
+
+std::vector<float> random_floats(std::uint64_t stream, std::int64_t n, float scale = 1.0f) {
+    std::vector<float> x(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = scale * random_normal(3, stream, i);
+    return x;
+}
+
+double largest_difference(const std::vector<float>& x, const std::vector<double>& y) {
+    double worst = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::abs(double{x[i]} - y[i]));
+    return worst;
+}
+
+/// Attention in double precision, cell by cell, straight from the rule.
+std::vector<double> slow_attention(const AttentionCall& call) {
+    const AttentionPlan& plan = *call.plan;
+    const std::int64_t width = std::int64_t{call.n_head} * call.head_dim;
+    std::vector<double> out(static_cast<std::size_t>(plan.batch() * plan.n_query() * width), 0.0);
+    for (int b = 0; b < plan.batch(); ++b) {
+        for (int q = 0; q < plan.n_query(); ++q) {
+            for (int h = 0; h < call.n_head; ++h) {
+                const std::int64_t row = std::int64_t{b} * plan.n_query() + q;
+                const float* query = call.q + row * call.q_stride + h * call.head_dim;
+                const std::int64_t base =
+                    b * call.kv.batch_stride + h / (call.n_head / call.n_kv_head) * call.kv.head_stride;
+                std::vector<double> weight;
+                std::vector<int> key_slots;
+                for (int s = 0; s < plan.n_slot(); ++s) {
+                    if (plan.cell(b, q, s) != CellState::visible) continue;
+                    double dot = 0;
+                    for (int i = 0; i < call.head_dim; ++i) {
+                        dot += double{query[i]} * double{call.kv.k[base + s * call.kv.slot_stride + i]};
+                    }
+                    weight.push_back(dot * double{call.scale});
+                    key_slots.push_back(s);
+                }
+                if (key_slots.empty()) continue;
+                const double largest = *std::max_element(weight.begin(), weight.end());
+                double sum = 0;
+                for (double& w : weight) sum += w = std::exp(w - largest);
+                for (std::size_t j = 0; j < key_slots.size(); ++j) {
+                    for (int i = 0; i < call.head_dim; ++i) {
+                        out[static_cast<std::size_t>(row * width + h * call.head_dim + i)] +=
+                            weight[j] / sum *
+                            double{call.kv.v[base + key_slots[j] * call.kv.slot_stride + i]};
+                    }
+                }
+            }
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+class TestCpuBackend : public QObject {
+    Q_OBJECT
+
+private slots:
+    void linear_data() {
+        QTest::addColumn<int>("threads");
+        QTest::addColumn<int>("rows");
+        QTest::addColumn<int>("n_in");
+        QTest::addColumn<int>("n_out");
+        QTest::addColumn<bool>("bias");
+        QTest::addColumn<bool>("accumulate");
+        int i = 0;
+        for (const int threads : {1, 3}) {
+            for (const int rows : {1, 2, 3, 17}) {
+                for (const auto& [n_in, n_out] :
+                     {std::pair{7, 5}, std::pair{256, 768}, std::pair{300, 1001}}) {
+                    const bool bias = i % 2 == 0;
+                    const bool accumulate = i % 3 == 0;
+                    QTest::addRow("%d threads, %d x %d -> %d", threads, rows, n_in, n_out)
+                        << threads << rows << n_in << n_out << bias << accumulate;
+                    ++i;
+                }
+            }
+        }
+    }
+    void linear() {
+        QFETCH(int, threads);
+        QFETCH(int, rows);
+        QFETCH(int, n_in);
+        QFETCH(int, n_out);
+        QFETCH(bool, bias);
+        QFETCH(bool, accumulate);
+        const auto backend = make_cpu_backend(threads);
+        const auto x = random_floats(1, std::int64_t{rows} * n_in);
+        const auto w = random_floats(2, std::int64_t{n_in} * n_out);
+        const auto b = random_floats(3, n_out);
+        auto y = random_floats(4, std::int64_t{rows} * n_out);
+        std::vector<double> expected(y.size());
+        for (int r = 0; r < rows; ++r) {
+            for (int o = 0; o < n_out; ++o) {
+                const auto at = static_cast<std::size_t>(r * n_out + o);
+                double sum = (accumulate ? double{y[at]} : 0.0) +
+                             (bias ? double{b[static_cast<std::size_t>(o)]} : 0.0);
+                for (int i = 0; i < n_in; ++i) {
+                    sum += double{x[static_cast<std::size_t>(r * n_in + i)]} *
+                           double{w[static_cast<std::size_t>(o * n_in + i)]};
+                }
+                expected[at] = sum;
+            }
+        }
+        backend->linear(x.data(), rows, {w.data(), bias ? b.data() : nullptr, n_in, n_out}, y.data(),
+                        accumulate);
+        const double error = largest_difference(y, expected);
+        QVERIFY2(error < 2e-6 * std::sqrt(n_in) * 8, qPrintable(QString::number(error)));
+    }
+
+    void softmax_data() {
+        QTest::addColumn<int>("n");
+        for (const int n : {1, 2, 7, 8, 15, 16, 17, 33, 1000}) QTest::addRow("%d", n) << n;
+    }
+    void softmax() {
+        QFETCH(int, n);
+        auto x = random_floats(5, n, 30.0f);
+        std::vector<double> expected(x.begin(), x.end());
+        const double largest = *std::max_element(expected.begin(), expected.end()) * 0.25;
+        double sum = 0;
+        for (double& e : expected) sum += e = std::exp(e * 0.25 - largest);
+        for (double& e : expected) e /= sum;
+        vector_math::softmax(x.data(), n, 0.25f);
+        QVERIFY(largest_difference(x, expected) < 1e-6);
+    }
+
+    void softmaxHidesNothing_data() {
+        QTest::addColumn<int>("n");
+        QTest::addColumn<int>("at");
+        QTest::addColumn<float>("bad");
+        for (const float bad :
+             {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+            for (const auto& [n, at] :
+                 {std::pair{3, 1}, std::pair{40, 0}, std::pair{40, 17}, std::pair{41, 40}}) {
+                QTest::addRow("%g at %d of %d", double{bad}, at, n) << n << at << bad;
+            }
+        }
+    }
+    void softmaxHidesNothing() {
+        QFETCH(int, n);
+        QFETCH(int, at);
+        QFETCH(float, bad);
+        std::vector<float> x(static_cast<std::size_t>(n), 1.0f);
+        x[static_cast<std::size_t>(at)] = bad;
+        vector_math::softmax(x.data(), n, 1.0f);
+        for (const float p : x) QVERIFY(std::isnan(p));
+    }
+
+    void gelu() {
+        auto x = random_floats(6, 1003, 4.0f);
+        x[0] = 0.0f;
+        x[1] = 80.0f;
+        x[2] = -80.0f;
+        std::vector<double> expected(x.begin(), x.end());
+        for (double& e : expected)
+            e = 0.5 * e * (1 + std::tanh(0.7978845608028654 * (e + 0.044715 * e * e * e)));
+        vector_math::gelu_tanh(x.data(), 1003);
+        QVERIFY(largest_difference(x, expected) < 2e-6);
+    }
+
+    void activations_data() {
+        QTest::addColumn<int>("activation");
+        QTest::newRow("erf") << static_cast<int>(Activation::gelu_erf);
+        QTest::newRow("tanh") << static_cast<int>(Activation::gelu_tanh);
+        QTest::newRow("relu") << static_cast<int>(Activation::relu);
+    }
+    void activations() {
+        QFETCH(int, activation);
+        const auto kind = static_cast<Activation>(activation);
+        auto x = random_floats(7, 20000, 2.0f);
+        std::vector<double> expected(x.begin(), x.end());
+        for (double& e : expected) {
+            if (kind == Activation::relu) e = std::max(e, 0.0);
+            if (kind == Activation::gelu_erf) e = 0.5 * e * (1 + std::erf(e / std::sqrt(2.0)));
+            if (kind == Activation::gelu_tanh) {
+                e = 0.5 * e * (1 + std::tanh(0.7978845608028654 * (e + 0.044715 * e * e * e)));
+            }
+        }
+        make_cpu_backend(2)->activation(x.data(), 20000, kind);
+        QVERIFY(largest_difference(x, expected) < 2e-6);
+    }
+
+    void layerNorm() {
+        constexpr int d = 77;
+        const auto x = random_floats(8, 3 * d, 5.0f);
+        const auto weight = random_floats(9, d);
+        const auto bias = random_floats(10, d);
+        std::vector<float> y(x.size());
+        make_cpu_backend(2)->layer_norm(x.data(), 3, d, {weight.data(), bias.data()}, 1e-5f, y.data());
+        std::vector<double> expected(x.size());
+        for (std::size_t r = 0; r < 3; ++r) {
+            double mean = 0;
+            double variance = 0;
+            for (std::size_t i = 0; i < d; ++i) mean += double{x[r * d + i]} / d;
+            for (std::size_t i = 0; i < d; ++i) variance += std::pow(double{x[r * d + i]} - mean, 2) / d;
+            for (std::size_t i = 0; i < d; ++i) {
+                expected[r * d + i] =
+                    (double{x[r * d + i]} - mean) / std::sqrt(variance + 1e-5) * double{weight[i]} +
+                    double{bias[i]};
+            }
+        }
+        QVERIFY(largest_difference(y, expected) < 5e-6);
+    }
+
+    void attention_data() {
+        QTest::addColumn<int>("threads");
+        QTest::addColumn<int>("n_kv_head");
+        QTest::addColumn<int>("n_query");
+        QTest::addColumn<int>("n_slot");
+        QTest::addColumn<int>("kind");
+        QTest::newRow("one query") << 2 << 4 << 1 << 9 << 0;
+        QTest::newRow("square") << 2 << 4 << 40 << 40 << 0;
+        QTest::newRow("several blocks") << 3 << 4 << 100 << 130 << 0;
+        QTest::newRow("grouped heads") << 2 << 2 << 5 << 21 << 0;
+        QTest::newRow("one kv head") << 2 << 1 << 33 << 60 << 0;
+        QTest::newRow("window with sinks") << 2 << 4 << 40 << 50 << 1;
+        QTest::newRow("padding") << 1 << 4 << 12 << 12 << 2;
+        QTest::newRow("spare slots") << 2 << 4 << 6 << 64 << 3;
+    }
+    void attention() {
+        QFETCH(int, threads);
+        QFETCH(int, n_kv_head);
+        QFETCH(int, n_query);
+        QFETCH(int, n_slot);
+        QFETCH(int, kind);
+        constexpr int n_head = 4;
+        constexpr int head_dim = 8;
+        constexpr int batch = 2;
+        const int n_spare = kind == 3 ? n_slot - n_query - 3 : 0;
+        std::vector<std::int32_t> queries;
+        std::vector<std::int32_t> key_slots;
+        for (int b = 0; b < batch; ++b) {
+            // With padding, row 1 begins with 3 pads.
+            const int pad = kind == 2 && b == 1 ? 3 : 0;
+            const int used = n_slot - n_spare;
+            for (int s = 0; s < n_slot; ++s)
+                key_slots.push_back(s < pad ? slot_padding : s < used ? s - pad : slot_empty);
+            for (int q = 0; q < n_query; ++q) {
+                const int column = used - n_query + q;
+                queries.push_back(column < pad ? slot_padding : column - pad);
+            }
+        }
+        const Window window = kind == 1 ? Window{6, 2} : Window{};
+        const AttentionPlan plan(batch, n_query, queries, n_slot, key_slots, window);
+        const auto q = random_floats(20, batch * n_query * n_head * head_dim);
+        const auto k = random_floats(21, batch * n_kv_head * n_slot * head_dim);
+        const auto v = random_floats(22, batch * n_kv_head * n_slot * head_dim);
+        const auto backend = make_cpu_backend(threads);
+        std::vector<float> scores(static_cast<std::size_t>(backend->scores_floats(n_query, n_slot)));
+        std::vector<float> out(q.size(), 99.0f);
+        AttentionCall call;
+        call.plan = &plan;
+        call.q = q.data();
+        call.q_stride = n_head * head_dim;
+        call.kv = {k.data(), v.data(), n_kv_head * n_slot * head_dim, n_slot * head_dim, head_dim};
+        call.out = out.data();
+        call.scores = scores.data();
+        call.n_head = n_head;
+        call.n_kv_head = n_kv_head;
+        call.head_dim = head_dim;
+        call.scale = 0.3f;
+        const std::int64_t computed = backend->attention(call);
+        QVERIFY(largest_difference(out, slow_attention(call)) < 2e-6);
+        QVERIFY(computed >= plan.n_allowed());
+        if (n_query == 1) QCOMPARE(computed, plan.n_allowed());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCpuBackend)
+#include "tst_cpu_backend.moc"
