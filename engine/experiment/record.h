@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/text_file.h"
 #include "engine/experiment/events.h"
 #include "engine/experiment/experiment.h"
 #include "engine/measure/environment.h"
@@ -14,6 +15,9 @@
 #include "engine/model/model_config.h"
 
 namespace decodescope {
+
+/// Largest relative logit error that counts as the same result in f32 (see `LogitComparison`).
+inline constexpr double same_logits_limit = 1e-4;
 
 /// One lane's steps of one repetition, complete, in order.
 struct RepetitionRecord {
@@ -44,8 +48,12 @@ struct LaneRecord {
     double decode_tok_s() const;
     /// Largest relative logit error against the reference over all steps; negative when nothing was compared.
     double max_relative_error() const;
-    /// First step whose token differs from the reference lane's; -1 if none.
+    /// First step whose token differs from the reference lane's, in any repetition, over the steps both have;
+    /// -1 if none.
     int first_different_token(const LaneRecord& reference) const;
+    /// True when there was something to compare, no token differs, and no compared logit is further away than
+    /// `same_logits_limit`.
+    bool agrees_with(const LaneRecord& reference) const;
     /// Reason of the last repetition.
     FinishReason finish() const;
     /// Bytes a decode step must read / its time, GB/s (1e9), median over decode steps; 0 if there were none.
@@ -69,7 +77,16 @@ struct Record {
     OwnerBytes tensor_bytes_after{};  ///< live tensor bytes when the run had ended and freed its caches
 
     std::size_t reference_index() const { return experiment.reference_index(); }
+    const LaneRecord& reference() const { return lanes.at(reference_index()); }
 };
+
+/// How many times faster than the reference lane `lane` decodes (ratio of the median `tpot_ns`), or why that
+/// is not shown: it is the reference, its output differs, it did other work, or there is nothing to divide.
+struct SpeedUp {
+    double factor = 0;  ///< 0 when `why_not` says something
+    std::string why_not;
+};
+SpeedUp speed_up(const Record& record, std::size_t lane);
 
 /// Record as JSON text, two-space indented; times in ns, sizes in bytes, unknown values null.
 std::string to_json(const Record& record);
@@ -78,7 +95,5 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
 Result<Record> load_record(const std::filesystem::path& path, std::vector<std::string>* warnings = nullptr);
 /// Writes a record (JSON) to a temporary file beside `path` and renames it.
 Result<void> save_record(const Record& record, const std::filesystem::path& path);
-/// The same for any text file: written beside its place, then renamed, so a crash never leaves half a file.
-Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace decodescope

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/experiment/json_fields.h"
+#include "engine/experiment/record.h"
+
+namespace decodescope {
+
+/// The derived numbers of one lane, as in the record's `summary`: null where nothing was measured.
+OrderedJson summary_json(const Record& record, std::size_t lane);
+
+}  // namespace decodescope

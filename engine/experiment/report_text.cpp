@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/experiment/report_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/experiment/record_json.h"
+
+namespace decodescope {
+
+namespace {
+
+/// Milliseconds with three significant digits, never in exponent form.
+std::string milliseconds(double ns) {
+    const double ms = ns / 1e6;
+    return fmt::format("{:.{}f}", ms, ms >= 100 ? 0 : ms >= 10 ? 1 : ms >= 1 ? 2 : ms >= 0.1 ? 3 : 4);
+}
+
+std::string spread(const Summary& summary) {
+    if (summary.n == 0) return "not measured";
+    if (summary.n == 1) return milliseconds(summary.median);
+    return fmt::format("{} ({}..{}, IQR {})", milliseconds(summary.median), milliseconds(summary.min),
+                       milliseconds(summary.max), milliseconds(summary.iqr()));
+}
+
+std::string plain_number(double value) {
+    if (!(value > 0)) return "not measured";
+    return fmt::format("{:.{}f}", value, value >= 100 ? 0 : value >= 10 ? 1 : 2);
+}
+
+std::string read_rate(const Record& record, const LaneRecord& lane) {
+    const double rate = lane.read_gb_s();
+    const double limit = record.environment.read_bandwidth_gb_s;
+    if (!(rate > 0) || !(limit > 0)) return plain_number(rate);
+    return fmt::format("{} ({:.0f} % of {:.1f})", plain_number(rate), 100 * rate / limit, limit);
+}
+
+std::string speed_up_text(const Record& record, std::size_t lane) {
+    const SpeedUp result = speed_up(record, lane);
+    return result.why_not.empty() ? fmt::format("{:.2f}x", result.factor) : result.why_not;
+}
+
+std::string error_text(const LaneRecord& lane) {
+    const double error = lane.max_relative_error();
+    return error < 0 ? "not compared" : fmt::format("{:.1e}", error);
+}
+
+std::string difference_text(const Record& record, std::size_t lane) {
+    if (lane == record.reference_index()) return "the reference";
+    const int step = record.lanes[lane].first_different_token(record.reference());
+    return step < 0 ? "none" : fmt::format("step {}", step);
+}
+
+const StepEvent* last_step(const LaneRecord& lane) {
+    if (lane.repetitions.empty() || lane.repetitions.back().steps.empty()) return nullptr;
+    return &lane.repetitions.back().steps.back();
+}
+
+std::string kv_text(const LaneRecord& lane, std::int64_t StepEvent::*member) {
+    const StepEvent* step = last_step(lane);
+    if (step == nullptr) return "not measured";
+    return human_bytes(static_cast<double>(step->*member));
+}
+
+std::string finish_text(const LaneRecord& lane) {
+    return lane.repetitions.empty() ? "did not run" : to_string(lane.finish());
+}
+
+std::string counted(std::int64_t n, const char* thing) {
+    return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
+}
+
+std::string sampling_text(const Sampling& sampling) {
+    if (sampling.kind == SamplingKind::greedy) return "greedy";
+    return fmt::format("temperature {}, top-k {}, seed {}", sampling.temperature,
+                       sampling.top_k == 0 ? "all" : std::to_string(sampling.top_k), sampling.seed);
+}
+
+/// What was run, in three lines of "name: value".
+std::vector<std::pair<std::string, std::string>> headline(const Record& record) {
+    const ModelConfig& model = record.model;
+    const Experiment& experiment = record.experiment;
+    const Environment& environment = record.environment;
+    std::vector<std::pair<std::string, std::string>> lines;
+    lines.emplace_back(
+        "Model", fmt::format("{} ({}, {}, {} parameters, {} weights)", model.name, to_string(model.family),
+                             counted(model.n_layer, "layer"), model.n_parameter(),
+                             human_bytes(static_cast<double>(record.weight_bytes))));
+    lines.emplace_back(
+        "Run", fmt::format("{}, {} new, {}, drive {}, warm-up {}, {}, alternating by {}",
+                           counted(static_cast<std::int64_t>(record.prompt_ids.size()), "prompt token"),
+                           experiment.new_tokens, sampling_text(experiment.sampling),
+                           to_string(experiment.drive), experiment.warmup,
+                           counted(experiment.repetitions, "repetition"), to_string(experiment.interleave)));
+    lines.emplace_back(
+        "Machine",
+        fmt::format("{}, {}, {}", environment.cpu_model.empty() ? "unknown CPU" : environment.cpu_model,
+                    environment.threads > 0 ? counted(environment.threads, "thread") : "threads not known",
+                    environment.blas.empty() ? "BLAS not known" : environment.blas));
+    if (record.status != FinishReason::length) {
+        lines.emplace_back("Status", record.reason.empty()
+                                         ? to_string(record.status)
+                                         : fmt::format("{}: {}", to_string(record.status), record.reason));
+    }
+    return lines;
+}
+
+/// Lanes with the same tokens share one text.
+struct Text {
+    std::string lanes;
+    std::string text;
+};
+
+std::vector<Text> texts_of(const Record& record) {
+    std::vector<Text> texts;
+    for (const LaneRecord& lane : record.lanes) {
+        if (lane.text.empty()) continue;
+        const auto same =
+            std::find_if(texts.begin(), texts.end(), [&](const Text& t) { return t.text == lane.text; });
+        if (same == texts.end()) {
+            texts.push_back({lane.spec.name, lane.text});
+        } else {
+            same->lanes += ", " + lane.spec.name;
+        }
+    }
+    return texts;
+}
+
+std::string cell(std::int64_t value, std::int64_t unknown) {
+    return value == unknown ? std::string() : std::to_string(value);
+}
+
+std::vector<std::string> csv_header() {
+    return {"lane",
+            "repetition",
+            "step",
+            "phase",
+            "token_id",
+            "step_ns",
+            "start_ns",
+            "positions_forwarded",
+            "score_cells_allowed",
+            "score_cells_computed",
+            "cache_length_tokens",
+            "kv_live_bytes",
+            "kv_reserved_bytes",
+            "kv_meta_bytes",
+            "kv_copied_bytes",
+            "moved_bytes",
+            "weights_bytes",
+            "kv_bytes",
+            "activations_bytes",
+            "logits_bytes",
+            "workspace_bytes",
+            "rss_bytes",
+            "heap_in_use_bytes",
+            "heap_free_bytes",
+            "heap_mapped_bytes",
+            "minor_faults",
+            "relative_error",
+            "max_abs_error",
+            "same_argmax",
+            "top2_margin"};
+}
+
+std::vector<std::string> csv_row(const std::string& lane, std::size_t repetition, const StepEvent& step) {
+    constexpr std::int64_t unknown = ProcessMemory::not_measured;
+    std::vector<std::string> row = {lane,
+                                    std::to_string(repetition),
+                                    std::to_string(step.step),
+                                    to_string(step.phase),
+                                    cell(step.token, -1),
+                                    std::to_string(step.end_ns - step.start_ns),
+                                    std::to_string(step.start_ns),
+                                    std::to_string(step.positions_forwarded),
+                                    std::to_string(step.score_cells_allowed),
+                                    std::to_string(step.score_cells_computed),
+                                    std::to_string(step.cache_length),
+                                    std::to_string(step.kv_bytes_live),
+                                    std::to_string(step.kv_bytes_reserved),
+                                    std::to_string(step.kv_bytes_meta),
+                                    std::to_string(step.kv_bytes_copied),
+                                    std::to_string(step.bytes_moved)};
+    for (const std::uint64_t bytes : step.tensor_bytes) row.push_back(std::to_string(bytes));
+    for (const std::int64_t value : {step.memory.rss, step.memory.heap_in_use, step.memory.heap_free,
+                                     step.memory.heap_mapped, step.minor_faults_step}) {
+        row.push_back(cell(value, unknown));
+    }
+    const LogitComparison& comparison = step.comparison;
+    if (comparison.compared) {
+        row.push_back(fmt::format("{}", comparison.relative_error));
+        row.push_back(fmt::format("{}", comparison.max_abs_error));
+        row.push_back(comparison.same_argmax ? "1" : "0");
+        row.push_back(fmt::format("{}", comparison.top2_margin));
+    } else {
+        row.resize(row.size() + 4);
+    }
+    return row;
+}
+
+}  // namespace
+
+TextTable summary_table(const Record& record) {
+    TextTable table;
+    table.header = {"lane",        "TTFT [ms]",        "step [ms]", "tok/s",       "read [GB/s]", "speed-up",
+                    "logit error", "first difference", "KV live",   "KV reserved", "KV copied",   "finish"};
+    table.right = {false, true, true, true, true, true, true, false, true, true, true, false};
+    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        const LaneRecord& lane = record.lanes[i];
+        table.rows.push_back({lane.spec.name, spread(lane.ttft_ns()), spread(lane.step_ns()),
+                              plain_number(lane.decode_tok_s()), read_rate(record, lane),
+                              speed_up_text(record, i), error_text(lane), difference_text(record, i),
+                              kv_text(lane, &StepEvent::kv_bytes_live),
+                              kv_text(lane, &StepEvent::kv_bytes_reserved),
+                              kv_text(lane, &StepEvent::kv_bytes_copied), finish_text(lane)});
+    }
+    return table;
+}
+
+std::string to_plain_text(const Record& record) {
+    std::string out;
+    for (const auto& [name, value] : headline(record)) out += fmt::format("{:<8}{}\n", name, value);
+    out += '\n' + summary_table(record).plain();
+    for (const Text& text : texts_of(record))
+        out += fmt::format("\nText of {}:\n{}\n", text.lanes, text.text);
+    return out;
+}
+
+std::string to_markdown(const Record& record) {
+    std::string out;
+    for (const auto& [name, value] : headline(record)) out += fmt::format("- **{}**: {}\n", name, value);
+    out += '\n' + summary_table(record).markdown();
+    for (const Text& text : texts_of(record)) {
+        out += fmt::format("\nText of {}:\n\n", text.lanes);
+        std::string_view rest = text.text;
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size());
+            out += fmt::format("> {}\n", rest.substr(0, end));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+    }
+    return out;
+}
+
+std::string to_csv(const Record& record) {
+    TextTable table;
+    table.header = csv_header();
+    for (const LaneRecord& lane : record.lanes) {
+        for (std::size_t r = 0; r < lane.repetitions.size(); ++r) {
+            for (const StepEvent& step : lane.repetitions[r].steps) {
+                table.rows.push_back(csv_row(lane.spec.name, r, step));
+            }
+        }
+    }
+    return table.csv();
+}
+
+std::string to_jsonl(const Record& record) {
+    std::string out;
+    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        const LaneRecord& lane = record.lanes[i];
+        const bool cached = lane.spec.mode == LaneMode::cached;
+        OrderedJson json;
+        json["lane"] = lane.spec.name;
+        json["mode"] = to_string(lane.spec.mode);
+        json["cache"] = to_string(lane.spec.cache.kind);
+        json["model"] = record.model.name;
+        json["model_hash"] = record.model_hash;
+        json["test_time"] = record.started_at;
+        json["n_prompt"] = record.prompt_ids.size();
+        json["n_gen"] = record.experiment.new_tokens;
+        json["n_depth"] = 0;
+        json["n_batch"] = 1;
+        json["n_threads"] = record.environment.threads;
+        json["type_k"] = cached ? OrderedJson("f32") : OrderedJson(nullptr);
+        json["type_v"] = json["type_k"];
+        json["samples_ns"] = OrderedJson::array();
+        for (const RepetitionRecord& repetition : lane.repetitions)
+            json["samples_ns"].push_back(repetition.e2e_ns());
+        json["status"] = to_string(record.status);
+        const SpeedUp faster = speed_up(record, i);
+        json["speed_up"] = faster.why_not.empty() ? OrderedJson(faster.factor) : OrderedJson(nullptr);
+        json.update(summary_json(record, i));
+        out += dump_json_line(json) + '\n';
+    }
+    return out;
+}
+
+}  // namespace decodescope
