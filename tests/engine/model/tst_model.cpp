@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "engine/cache/kv_cache.h"
+#include "engine/model/forward.h"
+#include "engine/model/preset.h"
+
+using namespace decodescope;
+
+class TestModel : public QObject {
+    Q_OBJECT
+
+private slots:
+    void presetsHaveThePublishedShapes_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<qint64>("parameters");
+        QTest::addColumn<qint64>("kv_bytes_f16");
+        QTest::newRow("tiny") << "tiny" << qint64{64 * 32 * 2 + 2 * 12704 + 64} << qint64{256};
+        QTest::newRow("small") << "gpt2-small" << qint64{124439808} << qint64{36864};
+        QTest::newRow("medium") << "gpt2-medium" << qint64{354823168} << qint64{98304};
+        QTest::newRow("large") << "gpt2-large" << qint64{774030080} << qint64{184320};
+        // 1,024 tokens of the XL size: 314,572,800 bytes in f16.
+        QTest::newRow("xl") << "gpt2-xl" << qint64{1557611200} << qint64{314572800 / 1024};
+    }
+    void presetsHaveThePublishedShapes() {
+        QFETCH(QString, name);
+        const auto config = preset_config(name.toStdString());
+        QVERIFY(config);
+        QVERIFY(config->validate());
+        QTEST(static_cast<qint64>(config->n_parameter()), "parameters");
+        QTEST(static_cast<qint64>(config->kv_bytes_per_token(DType::f16)), "kv_bytes_f16");
+    }
+
+    void unknownPresetsNameTheKnownOnes() {
+        const auto config = preset_config("gpt3");
+        QVERIFY(!config);
+        QCOMPARE(config.error().kind, ErrorKind::bad_input);
+        QVERIFY(QString::fromStdString(config.error().message).contains("tiny, gpt2-small"));
+    }
+
+    // The documented seed gives these bits on every machine.
+    void randomWeightsAreTheSameEverywhere() {
+        const auto weights = *random_weights(*preset_config("tiny"), 0, std::make_shared<MemoryLedger>());
+        QCOMPARE(weights->token_embedding[0], -0x1.ed101cp-7f);
+        QCOMPARE(weights->token_embedding[1], -0x1.70af3p-7f);
+        QCOMPARE(weights->layers[1].ff_down.weight[100], 0x1.076262p-7f);
+        QCOMPARE(weights->layers[0].attn_norm.weight[3], 1.0f);
+        QVERIFY(weights->layers[0].attn_norm.bias[3] != 0.0f);
+        const auto again = *random_weights(*preset_config("tiny"), 0, std::make_shared<MemoryLedger>());
+        const std::size_t n = weights->storage.size_bytes() / sizeof(float);
+        QVERIFY(std::equal(weights->storage.f32(), weights->storage.f32() + n, again->storage.f32()));
+        const auto other = *random_weights(*preset_config("tiny"), 1, std::make_shared<MemoryLedger>());
+        QVERIFY(weights->token_embedding[0] != other->token_embedding[0]);
+    }
+
+    void randomWeightsHaveTheStatedSpread() {
+        const auto weights = *random_weights(*preset_config("tiny"), 3, std::make_shared<MemoryLedger>());
+        const int n = 64 * 32;
+        double sum = 0;
+        double squares = 0;
+        for (int i = 0; i < n; ++i) {
+            sum += double{weights->token_embedding[i]};
+            squares += std::pow(double{weights->token_embedding[i]}, 2);
+        }
+        QVERIFY(std::abs(sum / n) < 0.002);
+        QVERIFY(std::abs(std::sqrt(squares / n) - 0.02) < 0.001);
+    }
+
+    void configsAreChecked_data() {
+        QTest::addColumn<int>("d_model");
+        QTest::addColumn<int>("n_head");
+        QTest::addColumn<int>("n_layer");
+        QTest::addColumn<int>("vocab");
+        QTest::addColumn<float>("eps");
+        QTest::addColumn<QString>("sentence");
+        QTest::newRow("heads do not divide")
+            << 32 << 5 << 2 << 64 << 1e-5f << "n_embd is 32, which n_head = 5";
+        QTest::newRow("no layer") << 32 << 4 << 0 << 64 << 1e-5f
+                                  << "n_layer is 0, expected a number from 1 to 1000";
+        QTest::newRow("a billion layers") << 32 << 4 << 1000000000 << 64 << 1e-5f << "n_layer is 1000000000";
+        QTest::newRow("negative vocab") << 32 << 4 << 2 << -1 << 1e-5f << "vocab_size is -1";
+        QTest::newRow("huge width") << (1 << 30) << 4 << 2 << 64 << 1e-5f << "n_embd";
+        QTest::newRow("eps 0") << 32 << 4 << 2 << 64 << 0.0f << "layer_norm_epsilon is 0";
+        QTest::newRow("eps nan") << 32 << 4 << 2 << 64 << std::nanf("") << "layer_norm_epsilon is nan";
+    }
+    void configsAreChecked() {
+        QFETCH(int, d_model);
+        QFETCH(int, n_head);
+        QFETCH(int, n_layer);
+        QFETCH(int, vocab);
+        QFETCH(float, eps);
+        QFETCH(QString, sentence);
+        ModelConfig config = *preset_config("tiny");
+        config.d_model = d_model;
+        config.n_head = config.n_kv_head = n_head;
+        config.head_dim = d_model / n_head;
+        config.n_layer = n_layer;
+        config.vocab = vocab;
+        config.norm_eps = eps;
+        const auto checked = config.validate();
+        QVERIFY(!checked);
+        QCOMPARE(checked.error().kind, ErrorKind::bad_input);
+        QVERIFY2(QString::fromStdString(checked.error().message).contains(sentence),
+                 checked.error().message.c_str());
+    }
+
+    void everyTensorIsListedOnce() {
+        for (const bool tied : {true, false}) {
+            ModelConfig config = *preset_config("tiny");
+            config.tied_head = tied;
+            auto weights = *allocate_weights(config, std::make_shared<MemoryLedger>());
+            std::int64_t n = 0;
+            std::vector<const float*> begins;
+            for (const TensorSlot& slot : tensor_slots(*weights)) {
+                n += slot.rows * slot.columns;
+                begins.push_back(slot.data);
+            }
+            QCOMPARE(n, config.n_parameter());
+            std::sort(begins.begin(), begins.end());
+            QVERIFY(std::adjacent_find(begins.begin(), begins.end()) == begins.end());
+        }
+    }
+
+    void bytesReadPerStepCountTheHeadAndLeaveOutTheTables() {
+        const ModelConfig config = *preset_config("tiny");
+        const auto weights = *allocate_weights(config, std::make_shared<MemoryLedger>());
+        // Tied: every parameter but the position table is read once; the embedding table as the head.
+        const std::int64_t expected = (config.n_parameter() - 64 * 32) * 4;
+        QCOMPARE(weights->bytes_read_per_step(), static_cast<std::uint64_t>(expected));
+    }
+
+    void forwardChecksItsInput_data() {
+        QTest::addColumn<int>("token");
+        QTest::addColumn<int>("n_before");
+        QTest::addColumn<int>("error_kind");
+        QTest::newRow("token too large") << 64 << 0 << static_cast<int>(ErrorKind::bad_input);
+        QTest::newRow("token negative") << -1 << 0 << static_cast<int>(ErrorKind::bad_input);
+        QTest::newRow("position beyond the table") << 1 << 64 << static_cast<int>(ErrorKind::capacity);
+    }
+    void forwardChecksItsInput() {
+        QFETCH(int, token);
+        QFETCH(int, n_before);
+        QFETCH(int, error_kind);
+        const auto ledger = std::make_shared<MemoryLedger>();
+        const auto weights = *random_weights(*preset_config("tiny"), 1, ledger);
+        const auto backend = make_cpu_backend(1);
+        Workspace workspace(ledger);
+        const std::vector<std::int32_t> tokens{token};
+        const auto output = forward(*weights, tokens, plan_single(n_before, 1, n_before + 1),
+                                    LogitsRows::last, nullptr, workspace, *backend);
+        QVERIFY(!output);
+        QCOMPARE(static_cast<int>(output.error().kind), error_kind);
+    }
+
+    void threadsDoNotChangeTheResult() {
+        const auto ledger = std::make_shared<MemoryLedger>();
+        const auto weights = *random_weights(*preset_config("tiny"), 1, ledger);
+        std::vector<std::int32_t> tokens(48);
+        for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<std::int32_t>(i * 7 % 64);
+        std::vector<std::vector<float>> rows;
+        for (const int threads : {1, 2, 5}) {
+            const auto backend = make_cpu_backend(threads);
+            Workspace workspace(ledger);
+            const auto output = forward(*weights, tokens, plan_single(0, 48, 48), LogitsRows::all, nullptr,
+                                        workspace, *backend);
+            QVERIFY(output);
+            rows.emplace_back(output->logits.begin(), output->logits.end());
+        }
+        for (std::size_t i = 0; i < rows[0].size(); ++i) {
+            QVERIFY(std::abs(rows[0][i] - rows[1][i]) < 1e-5f && std::abs(rows[0][i] - rows[2][i]) < 1e-5f);
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TestModel)
+#include "tst_model.moc"
