@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/chart/axis_ticker.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace decodescope {
+
+namespace {
+
+constexpr std::array<double, 10> mantissas{1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
+
+double binaryUnit(double bytes) {
+    double unit = 1;
+    while (bytes >= 999.5 * unit && unit < 0x1p40) unit *= 1024;
+    return unit;
+}
+
+}  // namespace
+
+double niceStep(double span, int max_intervals, Unit unit, bool whole) {
+    if (!(span > 0) || !std::isfinite(span)) return 1;
+    const double wanted = span / std::max(1, max_intervals) * (1 - 1e-9);
+    const double base = unit == Unit::bytes ? binaryUnit(wanted) : 1;
+    const double exponent = std::floor(std::log10(wanted / base));
+    for (double e = exponent;; ++e) {
+        for (const double mantissa : mantissas) {
+            const double step = mantissa * std::pow(10.0, e);
+            if (whole && (step < 1 || step != std::round(step))) continue;
+            if (step * base >= wanted) return step * base;
+        }
+    }
+}
+
+double niceMaximum(double value, Unit unit, bool whole) {
+    if (!(value > 0) || !std::isfinite(value)) return whole ? 4 : 1;
+    return 4 * niceStep(value, 4, unit, whole);
+}
+
+double UnitTicker::getTickStep(const QCPRange& range) {
+    m_step = niceStep(range.size(), m_intervals, m_unit, m_whole);
+    return m_step;
+}
+
+QString UnitTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return formatTick(tick, m_step, m_unit);
+}
+
+QVector<double> LogTicker::createTickVector(double, const QCPRange& range) {
+    QVector<double> ticks;
+    if (range.lower <= 0 || range.upper <= range.lower) return ticks;
+    const int first = static_cast<int>(std::ceil(std::log10(range.lower) - 1e-9));
+    const int last = static_cast<int>(std::floor(std::log10(range.upper) + 1e-9));
+    const int stride = std::max(1, (last - first + m_intervals - 1) / std::max(1, m_intervals));
+    for (int e = first; e <= last; e += stride) ticks.append(std::pow(10.0, e));
+    return ticks;
+}
+
+QString LogTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return formatTick(tick, tick, m_unit);
+}
+
+}  // namespace decodescope

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/chart/chart.h"
+
+#include <QContextMenuEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFontMetrics>
+#include <QHelpEvent>
+#include <QMenu>
+#include <QToolTip>
+#include <qcustomplot.h>
+
+#include <algorithm>
+
+#include "ui/chart/export.h"
+#include "ui/theme/card.h"
+
+namespace decodescope {
+
+namespace {
+
+struct LegendMetrics {
+    explicit LegendMetrics(const CardMetrics& metrics)
+        : text(metrics.small_text),
+          mark(qRound(text.height() * 0.62)),
+          gap(metrics.padding / 2),
+          between(metrics.padding + metrics.padding / 2),
+          row(text.height() + metrics.padding / 3) {}
+    int width(const LegendEntry& entry) const { return mark + gap + text.horizontalAdvance(entry.name); }
+    QFontMetrics text;
+    int mark;
+    int gap;
+    int between;
+    int row;
+};
+
+}  // namespace
+
+Chart::Chart(QWidget* parent) : QWidget(parent) {
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAttribute(Qt::WA_Hover, false);
+}
+
+Chart::~Chart() = default;
+
+void Chart::setTitle(const QString& title) {
+    if (title == m_title) return;
+    m_title = title;
+    setAccessibleName(title);
+    layoutBody(bodyRect());
+    update();
+}
+
+void Chart::setSubtitle(const QString& subtitle) {
+    if (subtitle == m_subtitle) return;
+    m_subtitle = subtitle;
+    layoutBody(bodyRect());
+    update();
+}
+
+void Chart::setDefinition(const QString& definition) {
+    m_definition = definition;
+    setAccessibleDescription(definition);
+}
+
+void Chart::setEmptyText(const QString& text) {
+    m_emptyText = text;
+    markDirty();
+}
+
+void Chart::setFrameVisible(bool visible) {
+    if (visible == m_frame) return;
+    m_frame = visible;
+    layoutBody(bodyRect());
+    update();
+}
+
+void Chart::setExportName(const QString& name) {
+    m_exportName = name;
+}
+
+QString Chart::exportName() const {
+    if (!m_exportName.isEmpty()) return m_exportName;
+    const QString name = identifier(m_title);
+    return name.isEmpty() ? QStringLiteral("chart") : name;
+}
+
+bool Chart::flush() {
+    if (!m_dirty || !isVisible()) return false;
+    refreshNow();
+    return true;
+}
+
+void Chart::markDirty() {
+    m_dirty = true;
+}
+
+void Chart::refreshNow() {
+    m_dirty = false;
+    updateDrawing();
+    update();
+}
+
+Chart::Layout Chart::layout(const QSize& size) const {
+    const CardMetrics metrics(font());
+    const LegendMetrics legend_metrics(metrics);
+    const int pad = m_frame ? metrics.padding : 0;
+    Layout result;
+    const int inner = std::max(0, size.width() - 2 * pad);
+    int y = pad;
+    if (!m_title.isEmpty()) {
+        result.title = QRect(pad, y, inner, metrics.line);
+        y += metrics.line;
+    }
+    const int legend_width = legendBelow() ? 0 : legendLineWidth();
+    if (legend_width > 0) {
+        const int title_width = QFontMetrics(metrics.title).horizontalAdvance(m_title) + metrics.padding / 2 +
+                                QFontMetrics(metrics.small_text).horizontalAdvance(m_subtitle);
+        if (!m_title.isEmpty() && title_width + 2 * metrics.padding + legend_width <= inner) {
+            const int top = result.title.top() + (metrics.line - legend_metrics.row) / 2;
+            result.legend = QRect(pad + inner - legend_width, top, legend_width + 1, legend_metrics.row);
+            result.title.setWidth(inner - legend_width - metrics.padding);
+        } else {
+            y += metrics.padding / 4;
+            result.legend = QRect(pad, y, inner, legendHeight(inner));
+            y += result.legend.height();
+        }
+    }
+    if (y > pad) y += metrics.padding / 2;
+    result.body = QRect(pad, y, inner, std::max(0, size.height() - pad - y));
+    return result;
+}
+
+int Chart::legendLineWidth() const {
+    const QVector<LegendEntry> entries = legend();
+    if (entries.isEmpty()) return 0;
+    const LegendMetrics metrics{CardMetrics(font())};
+    int width = -metrics.between;
+    for (const LegendEntry& entry : entries) width += metrics.width(entry) + metrics.between;
+    return width;
+}
+
+int Chart::legendHeight(int width) const {
+    const LegendMetrics metrics{CardMetrics(font())};
+    const QVector<LegendEntry> entries = legend();
+    int rows = entries.isEmpty() ? 0 : 1;
+    int x = 0;
+    for (const LegendEntry& entry : entries) {
+        if (x > 0 && x + metrics.width(entry) > width) {
+            ++rows;
+            x = 0;
+        }
+        x += metrics.width(entry) + metrics.between;
+    }
+    return rows * metrics.row;
+}
+
+int Chart::paintLegend(QPainter& painter, const QRect& rect, const ThemeColors& colors,
+                       QVector<QRect>* places) const {
+    const CardMetrics card(font());
+    const LegendMetrics metrics(card);
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(card.small_text);
+    int x = rect.left();
+    int y = rect.top();
+    for (const LegendEntry& entry : legend()) {
+        const int width = metrics.width(entry);
+        if (x > rect.left() && x + width > rect.right() + 1) {
+            x = rect.left();
+            y += metrics.row;
+        }
+        const QColor color = entry.shown ? colors.color(entry.color) : colors.border;
+        const QRectF mark(x, y + (metrics.row - metrics.mark) / 2.0, metrics.mark, metrics.mark);
+        if (entry.mark == LegendEntry::Mark::box) {
+            painter.setPen(Qt::NoPen);
+            painter.setBrush(color);
+            painter.drawRoundedRect(mark, 2, 2);
+        } else {
+            QPen pen(color, 2);
+            if (entry.mark == LegendEntry::Mark::dashed_line) pen.setDashPattern({2, 1.5});
+            pen.setCapStyle(Qt::FlatCap);
+            painter.setPen(pen);
+            painter.drawLine(QPointF(mark.left(), mark.center().y()),
+                             QPointF(mark.right(), mark.center().y()));
+        }
+        const QRect text(x + metrics.mark + metrics.gap, y, width - metrics.mark - metrics.gap + 2,
+                         metrics.row);
+        painter.setPen(entry.shown ? colors.muted : colors.border);
+        painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter, entry.name);
+        if (places != nullptr) places->append(QRect(x, y, width, metrics.row));
+        x += width + metrics.between;
+    }
+    painter.restore();
+    return legend().isEmpty() ? 0 : y + metrics.row - rect.top();
+}
+
+void Chart::paintFrame(QPainter& painter, const QSize& size, const ThemeColors& colors) const {
+    const CardMetrics metrics(font());
+    const Layout places = layout(size);
+    if (!m_title.isEmpty()) {
+        const QFontMetrics bold(metrics.title);
+        const QFontMetrics small_metrics(metrics.small_text);
+        QRect line = places.title;
+        painter.setFont(metrics.title);
+        painter.setPen(colors.text);
+        const QString title = bold.elidedText(m_title, Qt::ElideRight, line.width());
+        painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, title);
+        line.setLeft(line.left() + bold.horizontalAdvance(title) + metrics.padding / 2);
+        if (line.width() > metrics.line && !m_subtitle.isEmpty()) {
+            // On one base line with the title, although the font is smaller.
+            painter.setFont(metrics.small_text);
+            painter.setPen(colors.muted);
+            const int base = places.title.top() + (places.title.height() - bold.height()) / 2 + bold.ascent();
+            painter.drawText(QPoint(line.left(), base),
+                             small_metrics.elidedText(m_subtitle, Qt::ElideRight, line.width()));
+        }
+    }
+    if (!places.legend.isNull()) paintLegend(painter, places.legend, colors);
+}
+
+void Chart::paintEvent(QPaintEvent*) {
+    if (m_dirty) {
+        m_dirty = false;
+        updateDrawing();
+    }
+    const ThemeColors& colors = themeColors(palette());
+    QCPPainter painter(this);
+    if (m_frame) {
+        const CardMetrics metrics(font());
+        paintCard(painter, rect(), colors, metrics.radius);
+        if (hasFocus() && property("keyboardFocus").toBool()) {
+            painter.setRenderHint(QPainter::Antialiasing);
+            painter.setPen(QPen(colors.accent, 1.5));
+            painter.setBrush(Qt::NoBrush);
+            painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), metrics.radius, metrics.radius);
+        }
+    }
+    paintFrame(painter, size(), colors);
+    if (bodyIsChild()) return;
+    if (isEmpty()) {
+        painter.setFont(CardMetrics(font()).small_text);
+        painter.setPen(colors.muted);
+        painter.drawText(bodyRect(), Qt::AlignCenter | Qt::TextWordWrap, m_emptyText);
+    } else {
+        paintBody(painter, bodyRect(), colors);
+    }
+}
+
+void Chart::paintOn(QPaintDevice& device, const QSize& size, bool vectors) {
+    paintOn(device, size, vectors, themeColors(palette()));
+}
+
+void Chart::paintOn(QPaintDevice& device, const QSize& size, bool vectors, const ThemeColors& colors) {
+    if (m_dirty) refreshNow();
+    const ThemeColors& own = themeColors(palette());
+    if (&colors != &own) applyTheme(colors);
+    {
+        QCPPainter painter(&device);
+        painter.setMode(QCPPainter::pmVectorized, vectors);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.fillRect(QRect(QPoint(0, 0), size), colors.card);
+        paintFrame(painter, size, colors);
+        const QRect body = layout(size).body;
+        if (isEmpty() && !m_emptyText.isEmpty()) {
+            painter.setFont(CardMetrics(font()).small_text);
+            painter.setPen(colors.muted);
+            painter.drawText(body, Qt::AlignCenter | Qt::TextWordWrap, m_emptyText);
+        } else {
+            paintBody(painter, body, colors);
+        }
+    }
+    if (&colors != &own) applyTheme(own);
+}
+
+QSize Chart::sizeHint() const {
+    const int line = CardMetrics(font()).line;
+    return {line * 34, line * 19};
+}
+
+QSize Chart::minimumSizeHint() const {
+    const int line = CardMetrics(font()).line;
+    return {line * 14, line * 8};
+}
+
+void Chart::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    layoutBody(bodyRect());
+}
+
+void Chart::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    flush();
+}
+
+void Chart::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    switch (event->type()) {
+        case QEvent::PaletteChange:
+        case QEvent::FontChange:
+        case QEvent::StyleChange:
+            applyTheme(themeColors(palette()));
+            layoutBody(bodyRect());
+            markDirty();
+            update();
+            break;
+        default: break;
+    }
+}
+
+bool Chart::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        if (!m_definition.isEmpty() && help->pos().y() < bodyRect().top()) {
+            QToolTip::showText(help->globalPos(), m_definition, this);
+            return true;
+        }
+    } else if (event->type() == QEvent::FocusIn) {
+        // A ring shows where the keyboard is; a click needs none.
+        const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
+        setProperty("keyboardFocus", reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason);
+        update();
+    } else if (event->type() == QEvent::FocusOut) {
+        update();
+    }
+    return QWidget::event(event);
+}
+
+void Chart::mousePressEvent(QMouseEvent* event) {
+    const Layout places = layout(size());
+    if (event->button() == Qt::LeftButton && places.legend.contains(event->pos())) {
+        QVector<QRect> marks;
+        QImage nowhere(1, 1, QImage::Format_ARGB32_Premultiplied);
+        QPainter painter(&nowhere);
+        paintLegend(painter, places.legend, themeColors(palette()), &marks);
+        for (int i = 0; i < marks.size(); ++i) {
+            if (marks[i].contains(event->pos())) toggleLegend(i);
+        }
+    }
+    event->accept();
+}
+
+void Chart::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton && bodyRect().contains(event->pos())) resetView();
+}
+
+void Chart::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Home) {
+        resetView();
+    } else {
+        QWidget::keyPressEvent(event);
+    }
+}
+
+void Chart::contextMenuEvent(QContextMenuEvent* event) {
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->setObjectName(QStringLiteral("chartMenu"));
+    const auto add = [&](const QString& text, const char* name, auto&& slot) {
+        QAction* action = menu->addAction(text, this, slot);
+        action->setObjectName(QLatin1String(name));
+        return action;
+    };
+    const bool empty = isEmpty();
+    add(tr("Copy image"), "copyImage", [this] {
+        copyImage(*this);
+        emit notice(tr("Image copied."));
+    });
+    add(tr("Copy data"), "copyData", [this] {
+        copyData(*this);
+        emit notice(tr("Data copied."));
+    })->setEnabled(!empty);
+    menu->addSeparator();
+    add(tr("Save as PNG..."), "savePng", [this] { saveAs(QStringLiteral("png"), DataRange::all); });
+    add(tr("Save as SVG..."), "saveSvg", [this] { saveAs(QStringLiteral("svg"), DataRange::all); });
+    add(tr("Save as PDF..."), "savePdf", [this] { saveAs(QStringLiteral("pdf"), DataRange::all); });
+    menu->addSeparator();
+    add(tr("Export visible range as CSV..."), "csvVisible", [this] {
+        saveAs(QStringLiteral("csv"), DataRange::visible);
+    })->setEnabled(!empty && isViewChanged());
+    add(tr("Export all data as CSV..."), "csvAll", [this] {
+        saveAs(QStringLiteral("csv"), DataRange::all);
+    })->setEnabled(!empty);
+    menu->addSeparator();
+    QAction* reset = add(tr("Show everything"), "resetView", [this] { resetView(); });
+    reset->setEnabled(isViewChanged());
+    reset->setShortcut(Qt::Key_Home);
+    addMenuItems(*menu);
+    menu->popup(event->globalPos());
+}
+
+void Chart::saveAs(const QString& suffix, DataRange range) {
+    auto* dialog = new QFileDialog(this, tr("Save chart"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(suffix);
+    dialog->setNameFilter(tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
+    dialog->selectFile(exportName() + QLatin1Char('.') + suffix);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, range](const QString& path) {
+        ExportOptions options;
+        options.range = range;
+        const Result<void> result = exportChart(*this, path, options);
+        emit notice(result ? tr("Saved %1.").arg(QFileInfo(path).fileName())
+                           : QString::fromStdString(result.error().message));
+    });
+    dialog->open();
+}
+
+int flushCharts(QWidget* root) {
+    int n = 0;
+    for (Chart* chart : root->findChildren<Chart*>()) n += chart->flush() ? 1 : 0;
+    return n;
+}
+
+}  // namespace decodescope

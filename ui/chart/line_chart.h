@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ui/chart/chart.h"
+#include "ui/chart/format.h"
+
+class QCPGraph;
+class QCustomPlot;
+
+namespace decodescope {
+
+class ChartOverlay;
+
+/// What an axis shows.
+struct ChartAxis {
+    QString name;            ///< e.g. "token"; in value boxes and CSV column names
+    Unit unit = Unit::none;  ///< of the values handed over
+    bool log = false;
+    bool whole = false;       ///< only whole numbers carry ticks
+    double minimum = 0;       ///< lower end; on a log axis values at or below it are drawn on it
+    double expected_max = 0;  ///< the axis reaches at least here, so that nothing moves while data arrives
+    bool show_name = false;   ///< write `name` below the x axis
+};
+
+/// How a series is drawn.
+enum class SeriesKind {
+    line,
+    dashed_line,
+    points,
+    area,  ///< filled; areas are stacked on each other in the order they were added
+    range  ///< a soft band between two values per x (see `setRange`), behind the lines
+};
+
+/// Lines over a common x axis, from 0, with ranges that only grow, in calm steps. The mouse shows a crosshair
+/// with the values of all series; wheel zooms, dragging pans, Home or double click shows everything again.
+/// Legend entries switch series off and on.
+class LineChart : public Chart {
+    Q_OBJECT
+public:
+    explicit LineChart(QWidget* parent = nullptr);
+    ~LineChart() override;
+
+    void setXAxis(const ChartAxis& axis);
+    void setYAxis(const ChartAxis& axis);
+    const ChartAxis& xAxis() const { return m_x; }
+    const ChartAxis& yAxis() const { return m_y; }
+
+    /// Adds an empty series; returns its index. Names make legend, value box and CSV columns.
+    int addSeries(const QString& name, ColorRef color, SeriesKind kind = SeriesKind::line);
+    int seriesCount() const { return static_cast<int>(m_series.size()); }
+    int pointCount(int series) const;
+    /// Appends a point; x must not be below the last one. NaN as y leaves a gap. Costs nothing until `flush`.
+    void append(int series, double x, double y);
+    /// Replaces point `index`, or appends it when `index` is the number of points.
+    void setPoint(int series, int index, double x, double y);
+    void setData(int series, std::span<const double> x, std::span<const double> y);
+    /// Kind `range` only: replaces everything by a band from `low` to `high` over `x`.
+    void setRange(int series, std::span<const double> x, std::span<const double> low,
+                  std::span<const double> high);
+    /// Removes the points of every series, keeps the series; ranges start anew.
+    void clear();
+    /// Removes the series too.
+    void removeAllSeries();
+    void setSeriesShown(int series, bool shown);
+
+    /// The crosshair at `x` without the mouse, e.g. to follow another chart; nullopt = none.
+    void setCrosshair(std::optional<double> x);
+    /// Range shown now, x then y.
+    std::pair<double, double> visibleX() const;
+    std::pair<double, double> visibleY() const;
+    void setVisibleX(double from, double to);
+    /// Milliseconds of the last drawing of the plot.
+    double lastReplotMilliseconds() const;
+
+    bool isEmpty() const override;
+    Table table(DataRange range) const override;
+    void resetView() override;
+    bool isViewChanged() const override { return m_userView; }
+    QVector<LegendEntry> legend() const override;
+
+signals:
+    /// The mouse is at the data point with this x; NaN when it has left.
+    void hovered(double x);
+
+protected:
+    void updateDrawing() override;
+    void paintBody(QCPPainter& painter, const QRect& body, const ThemeColors& colors) override;
+    bool bodyIsChild() const override { return true; }
+    void layoutBody(const QRect& body) override;
+    void applyTheme(const ThemeColors& colors) override;
+    void toggleLegend(int index) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    struct Series {
+        QString name;
+        ColorRef color;
+        SeriesKind kind = SeriesKind::line;
+        bool shown = true;
+        std::vector<double> x;
+        std::vector<double> y;
+        std::vector<double> low;    // kind range
+        QCPGraph* graph = nullptr;  // owned by the plot
+        QCPGraph* base = nullptr;   // kind range: the lower edge
+        std::size_t n_drawn = 0;    // points already in the graph, unless `rebuild`
+        bool rebuild = false;
+        double max_y = 0;  // of finite values
+    };
+
+    void rebuildStack();
+    void feedGraph(Series& series);
+    void updateRanges();
+    void updateMargins();
+    void restyle(const ThemeColors& colors);
+    double drawnY(double y) const;
+    std::optional<double> nearestX(double x) const;
+    void updateCrosshair();
+    void moveCrosshair(int direction);
+    void zoom(double factor, QPointF center, bool vertical);
+    void pan(QPointF delta);
+    QRect plotArea() const;
+
+    ChartAxis m_x;
+    ChartAxis m_y;
+    std::vector<Series> m_series;
+    QCustomPlot* m_plot = nullptr;  // owned as child widget
+    ChartOverlay* m_overlay = nullptr;
+    bool m_userView = false;
+    double m_xMax = 0;  // ends of the automatic ranges; they only grow until `clear`
+    double m_yMax = 0;
+    std::optional<double> m_crosshair;
+    std::optional<QPoint> m_dragFrom;
+};
+
+/// Stacked areas (e.g. tensor bytes by owner) with lines over them (e.g. resident memory).
+class StackedChart : public LineChart {
+    Q_OBJECT
+public:
+    using LineChart::LineChart;
+    /// Replaces all series by one area per name, bottom first.
+    void setLayers(const QStringList& names, const std::vector<ColorRef>& colors);
+    /// Appends one value per layer.
+    void appendLayers(double x, std::span<const double> values);
+    int layerCount() const { return m_layers; }
+
+private:
+    int m_layers = 0;
+};
+
+}  // namespace decodescope

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/chart/matrix_chart.h"
+
+#include <QFontMetrics>
+#include <QHelpEvent>
+#include <QToolTip>
+#include <qcustomplot.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "ui/chart/axis_ticker.h"
+#include "ui/theme/card.h"
+
+namespace decodescope {
+
+namespace {
+
+// Above this many visible cells a side, or below this size, cells are drawn as one image.
+constexpr int maxSingleCells = 64;
+constexpr double minSingleCell = 5;
+
+}  // namespace
+
+MatrixChart::MatrixChart(QWidget* parent) : Chart(parent) {}
+
+void MatrixChart::setRowLabels(const QStringList& labels) {
+    m_rowLabels = labels;
+    markDirty();
+}
+
+void MatrixChart::setColumnLabels(const QStringList& labels) {
+    m_columnLabels = labels;
+    markDirty();
+}
+
+void MatrixChart::setFirstNumbers(int row, int column) {
+    m_firstRow = row;
+    m_firstColumn = column;
+    markDirty();
+}
+
+void MatrixChart::setNames(const QString& row, const QString& column) {
+    m_rowName = row;
+    m_columnName = column;
+    markDirty();
+}
+
+void MatrixChart::setColumnSeparators(const QVector<int>& columns) {
+    m_columnSeparators = columns;
+    markDirty();
+}
+
+void MatrixChart::setRowSeparators(const QVector<int>& rows) {
+    m_rowSeparators = rows;
+    markDirty();
+}
+
+void MatrixChart::setNote(const QString& note) {
+    m_note = note;
+    markDirty();
+}
+
+void MatrixChart::setCellDescriber(std::function<QString(int, int)> describer) {
+    m_describer = std::move(describer);
+}
+
+void MatrixChart::setMaxCellSize(double width_lines, double height_lines) {
+    m_maxCellWidth = width_lines;
+    m_maxCellHeight = height_lines;
+    markDirty();
+}
+
+void MatrixChart::setSelectedCell(int row, int column) {
+    std::optional<QPoint> cell;
+    if (row >= 0 && row < m_rows && column >= 0 && column < m_columns) cell = QPoint(column, row);
+    if (cell == m_selected) return;
+    m_selected = cell;
+    markDirty();
+}
+
+QString MatrixChart::describeCell(int row, int column) const {
+    return m_describer ? m_describer(row, column) : defaultDescription(row, column);
+}
+
+void MatrixChart::setIndices(int rows, int columns, std::vector<std::uint8_t> indices) {
+    rows = std::max(0, rows);
+    columns = std::max(0, columns);
+    indices.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+    if (rows != m_rows || columns != m_columns) {
+        m_view.reset();
+        m_hovered.reset();
+        if (m_selected && (m_selected->x() >= columns || m_selected->y() >= rows)) m_selected.reset();
+    }
+    m_rows = rows;
+    m_columns = columns;
+    m_indices = std::move(indices);
+    m_imageStale = true;
+    markDirty();
+}
+
+void MatrixChart::setIndex(int row, int column, std::uint8_t index) {
+    if (row < 0 || row >= m_rows || column < 0 || column >= m_columns) return;
+    m_indices[static_cast<std::size_t>(row) * static_cast<std::size_t>(m_columns) +
+              static_cast<std::size_t>(column)] = index;
+    m_imageStale = true;
+    markDirty();
+}
+
+std::uint8_t MatrixChart::index(int row, int column) const {
+    return m_indices[static_cast<std::size_t>(row) * static_cast<std::size_t>(m_columns) +
+                     static_cast<std::size_t>(column)];
+}
+
+void MatrixChart::applyTheme(const ThemeColors&) {
+    m_imageStale = true;
+}
+
+void MatrixChart::resetView() {
+    if (!m_view) return;
+    m_view.reset();
+    refreshNow();
+}
+
+QString MatrixChart::rowLabel(int row) const {
+    return row < m_rowLabels.size() ? m_rowLabels[row] : QString::number(m_firstRow + row);
+}
+
+QString MatrixChart::columnLabel(int column) const {
+    return column < m_columnLabels.size() ? m_columnLabels[column] : QString::number(m_firstColumn + column);
+}
+
+QString MatrixChart::placeName(int row, int column) const {
+    // A label such as "query 2" already says what it numbers.
+    const auto name = [](const QString& what, const QString& label, bool own_label) {
+        return own_label || what.isEmpty() ? label : what + QLatin1Char(' ') + label;
+    };
+    return name(m_rowName, rowLabel(row), row < m_rowLabels.size()) + QStringLiteral(", ") +
+           name(m_columnName, columnLabel(column), column < m_columnLabels.size());
+}
+
+MatrixChart::Geometry MatrixChart::geometry(const QRect& body) const {
+    const CardMetrics metrics(font());
+    const QFontMetrics text(metrics.small_text);
+    Geometry g;
+    g.view = m_view.value_or(fullView());
+    int label_width = 0;
+    if (m_rowLabels.isEmpty()) {
+        label_width = text.horizontalAdvance(QString::number(m_firstRow + m_rows));
+    } else {
+        for (const QString& label : m_rowLabels)
+            label_width = std::max(label_width, text.horizontalAdvance(label));
+    }
+    label_width = std::min(label_width, body.width() / 3) + metrics.padding / 2;
+    const int label_height = text.height() + metrics.padding / 4;
+    int below = footerHeight();
+    const int legend_height = legendHeight(body.width() - label_width);
+    if (legend_height > 0) below += legend_height;
+    if (!m_note.isEmpty()) below += text.height() + metrics.padding / 3;
+    if (below > 0) below += metrics.padding;
+
+    const double room_w = std::max(1, body.width() - label_width - 1);
+    const double room_h = std::max(1, body.height() - label_height - below);
+    g.cell_w = std::min(room_w / g.view.width(), metrics.line * m_maxCellWidth);
+    g.cell_h = std::min(room_h / g.view.height(), metrics.line * m_maxCellHeight);
+    // Square cells keep a diagonal a diagonal, unless that would waste most of the room.
+    if (m_maxCellWidth == m_maxCellHeight && m_rows > 1) {
+        const double side = std::min(g.cell_w, g.cell_h);
+        if (side * 3 >= std::max(g.cell_w, g.cell_h)) g.cell_w = g.cell_h = side;
+    }
+    g.grid = QRectF(body.left() + label_width, body.top() + label_height, g.cell_w * g.view.width(),
+                    g.cell_h * g.view.height());
+    g.rows = QRectF(body.left(), g.grid.top(), label_width - metrics.padding / 2, g.grid.height());
+    g.columns = QRectF(g.grid.left(), body.top(), g.grid.width(), text.height());
+    g.below = qCeil(g.grid.bottom()) + metrics.padding;
+    return g;
+}
+
+QRectF MatrixChart::cellRect(const Geometry& g, int row, int column) const {
+    return {g.grid.left() + (column - g.view.left()) * g.cell_w,
+            g.grid.top() + (row - g.view.top()) * g.cell_h, g.cell_w, g.cell_h};
+}
+
+std::optional<QPoint> MatrixChart::cellAt(const QPointF& position) const {
+    if (isEmpty()) return std::nullopt;
+    const Geometry g = geometry(bodyRect());
+    if (!g.grid.contains(position)) return std::nullopt;
+    const int column =
+        static_cast<int>(std::floor(g.view.left() + (position.x() - g.grid.left()) / g.cell_w));
+    const int row = static_cast<int>(std::floor(g.view.top() + (position.y() - g.grid.top()) / g.cell_h));
+    if (row < 0 || row >= m_rows || column < 0 || column >= m_columns) return std::nullopt;
+    return QPoint(column, row);
+}
+
+void MatrixChart::updateDrawing() {}
+
+void MatrixChart::paintBody(QCPPainter& painter, const QRect& body, const ThemeColors& colors) {
+    const Geometry g = geometry(body);
+    painter.save();
+    const bool single = g.view.width() <= maxSingleCells && g.view.height() <= maxSingleCells &&
+                        std::min(g.cell_w, g.cell_h) >= minSingleCell;
+    painter.save();
+    painter.setClipRect(g.grid.adjusted(-2, -2, 2, 2));
+    if (single) {
+        paintCells(painter, g, colors);
+    } else {
+        paintImage(painter, g, colors);
+    }
+    QPen dashes(colors.text, 1);
+    dashes.setDashPattern({3, 3});
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setPen(dashes);
+    for (const int column : m_columnSeparators) {
+        const double x = cellRect(g, 0, column).left();
+        if (column > 0 && column < m_columns)
+            painter.drawLine(QPointF(x, g.grid.top()), QPointF(x, g.grid.bottom()));
+    }
+    for (const int row : m_rowSeparators) {
+        const double y = cellRect(g, row, 0).top();
+        if (row > 0 && row < m_rows) painter.drawLine(QPointF(g.grid.left(), y), QPointF(g.grid.right(), y));
+    }
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    const auto frame = [&](const QPoint& cell, const QColor& color, double width) {
+        QRectF rect = cellRect(g, cell.y(), cell.x());
+        if (rect.width() < 6) rect.adjust(-2, 0, 2, 0);
+        if (rect.height() < 6) rect.adjust(0, -2, 0, 2);
+        painter.setPen(QPen(color, width));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 2, 2);
+    };
+    if (m_hovered) frame(*m_hovered, colors.muted, 1);
+    if (m_selected) frame(*m_selected, colors.text, 2);
+    painter.restore();
+
+    paintLabels(painter, g, colors);
+    const CardMetrics metrics(font());
+    const QFontMetrics text(metrics.small_text);
+    QRect line(qRound(g.grid.left()), g.below, body.right() - qRound(g.grid.left()), text.height());
+    const int footer = footerHeight();
+    if (footer > 0) {
+        paintFooter(painter, QRect(line.left(), line.top(), qRound(g.grid.width()), footer), colors);
+        line.translate(0, footer);
+    }
+    line.translate(0, paintLegend(painter, line, colors));
+    if (!m_note.isEmpty()) {
+        line.translate(0, metrics.padding / 3);
+        painter.setFont(metrics.small_text);
+        painter.setPen(colors.muted);
+        painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
+                         text.elidedText(m_note, Qt::ElideRight, line.width()));
+    }
+    painter.restore();
+}
+
+void MatrixChart::paintCells(QPainter& painter, const Geometry& g, const ThemeColors& colors) {
+    const QVector<QRgb> table = colorTable(colors);
+    const CardMetrics metrics(font());
+    QFont font = metrics.small_text;
+    const double gap = std::clamp(std::min(g.cell_w, g.cell_h) * 0.08, 0.5, 2.0);
+    const double radius = std::min(g.cell_w, g.cell_h) >= 10 ? 2.5 : 0;
+    const int row_end = std::min(m_rows, qCeil(g.view.bottom()));
+    const int column_end = std::min(m_columns, qCeil(g.view.right()));
+    const QFontMetrics text(font);
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setFont(font);
+    for (int row = std::max(0, static_cast<int>(g.view.top())); row < row_end; ++row) {
+        for (int column = std::max(0, static_cast<int>(g.view.left())); column < column_end; ++column) {
+            const std::uint8_t value = index(row, column);
+            const QColor color = QColor::fromRgba(value < table.size() ? table[value] : qRgba(0, 0, 0, 0));
+            const QRectF rect = cellRect(g, row, column).adjusted(gap / 2, gap / 2, -gap / 2, -gap / 2);
+            const bool marked = cellMarked(row, column);
+            painter.setPen(marked ? QPen(colors.bad, 1) : Qt::NoPen);
+            painter.setBrush(marked ? colors.bad_soft : color);
+            if (radius > 0) {
+                painter.drawRoundedRect(marked ? rect.adjusted(0.5, 0.5, -0.5, -0.5) : rect, radius, radius);
+            } else {
+                painter.drawRect(rect);
+            }
+            const QString label = cellText(row, column);
+            if (label.isEmpty() || text.horizontalAdvance(label) > rect.width() ||
+                text.height() > rect.height() + 4) {
+                continue;
+            }
+            const QString note = cellNote(row, column);
+            const bool two = !note.isEmpty() && rect.height() >= 1.7 * text.height();
+            const bool on_dark = (marked ? colors.bad_soft : color).lightness() < 140;
+            painter.setPen(on_dark == colors.dark ? colors.text
+                                                  : (colors.dark ? colors.card : colors.on_accent));
+            painter.drawText(two ? QRectF(rect.left(), rect.top(), rect.width(), rect.height() / 2) : rect,
+                             two ? Qt::AlignHCenter | Qt::AlignBottom : Qt::AlignCenter, label);
+            if (two) {
+                painter.setPen(colors.bad);
+                painter.drawText(QRectF(rect.left(), rect.center().y(), rect.width(), rect.height() / 2),
+                                 Qt::AlignHCenter | Qt::AlignTop, note);
+            }
+        }
+    }
+}
+
+void MatrixChart::paintImage(QPainter& painter, const Geometry& g, const ThemeColors& colors) {
+    if (m_imageStale || m_image.isNull()) {
+        m_imageStale = false;
+        if (m_image.size() != QSize(m_columns, m_rows)) {
+            m_image = QImage(m_columns, m_rows, QImage::Format_Indexed8);
+        }
+        for (int row = 0; row < m_rows; ++row) {
+            std::memcpy(
+                m_image.scanLine(row),
+                m_indices.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(m_columns),
+                static_cast<std::size_t>(m_columns));
+        }
+    }
+    m_image.setColorTable(colorTable(colors));
+    // Averaging while shrinking keeps thin structures; enlarged cells must keep their edges.
+    const double ratio = painter.device()->devicePixelRatioF();
+    painter.setRenderHint(QPainter::SmoothPixmapTransform, g.cell_w * ratio < 1 || g.cell_h * ratio < 1);
+    painter.drawImage(g.grid, m_image, g.view);
+}
+
+void MatrixChart::paintLabels(QPainter& painter, const Geometry& g, const ThemeColors& colors) const {
+    const CardMetrics metrics(font());
+    const QFontMetrics text(metrics.small_text);
+    painter.setFont(metrics.small_text);
+    painter.setPen(colors.muted);
+    const auto stride = [](double needed, double cell) {
+        if (cell >= needed) return 1;
+        return std::max(1, static_cast<int>(std::ceil(niceStep(needed / cell, 1, Unit::count, true))));
+    };
+    int widest = text.horizontalAdvance(QString::number(m_firstColumn + m_columns));
+    for (const QString& label : m_columnLabels) widest = std::max(widest, text.horizontalAdvance(label));
+    const int column_stride = stride(widest + metrics.padding / 2.0, g.cell_w);
+    const int row_stride = stride(text.height(), g.cell_h);
+    for (int row = std::max(0, qFloor(g.view.top())); row < std::min(m_rows, qCeil(g.view.bottom())); ++row) {
+        if ((row + m_firstRow) % row_stride != 0 && m_rows > 1) continue;
+        const QRectF cell = cellRect(g, row, 0);
+        if (cell.center().y() < g.grid.top() || cell.center().y() > g.grid.bottom()) continue;
+        const QRectF place(g.rows.left(), cell.center().y() - text.height(), g.rows.width(),
+                           2 * text.height());
+        painter.drawText(place, Qt::AlignRight | Qt::AlignVCenter,
+                         text.elidedText(rowLabel(row), Qt::ElideRight, qRound(g.rows.width())));
+    }
+    for (int column = std::max(0, qFloor(g.view.left())); column < std::min(m_columns, qCeil(g.view.right()));
+         ++column) {
+        if ((column + m_firstColumn) % column_stride != 0) continue;
+        const double x = cellRect(g, 0, column).center().x();
+        if (x < g.grid.left() || x > g.grid.right()) continue;
+        painter.drawText(QRectF(x - widest, g.columns.top(), 2.0 * widest, g.columns.height()),
+                         Qt::AlignCenter, columnLabel(column));
+    }
+}
+
+Table MatrixChart::table(DataRange range) const {
+    Table table;
+    const QRectF view = range == DataRange::visible ? m_view.value_or(fullView()) : fullView();
+    const int column_begin = std::max(0, qFloor(view.left()));
+    const int column_end = std::min(m_columns, qCeil(view.right()));
+    const QString row_name = m_rowName.isEmpty() ? QStringLiteral("row") : m_rowName;
+    const QString column_name = m_columnName.isEmpty() ? QStringLiteral("column") : m_columnName;
+    table.columns << identifier(row_name);
+    for (int column = column_begin; column < column_end; ++column) {
+        table.columns << identifier(column_name + QLatin1Char(' ') + columnLabel(column));
+    }
+    for (int row = std::max(0, qFloor(view.top())); row < std::min(m_rows, qCeil(view.bottom())); ++row) {
+        QStringList cells{rowLabel(row)};
+        for (int column = column_begin; column < column_end; ++column) cells << csvCell(row, column);
+        table.rows.push_back(cells);
+    }
+    return table;
+}
+
+void MatrixChart::hover(std::optional<QPoint> cell) {
+    if (cell == m_hovered) return;
+    m_hovered = cell;
+    update();
+    emit cellHovered(cell ? cell->y() : -1, cell ? cell->x() : -1);
+}
+
+bool MatrixChart::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        if (const auto cell = cellAt(help->pos())) {
+            const Geometry g = geometry(bodyRect());
+            QToolTip::showText(help->globalPos(), describeCell(cell->y(), cell->x()), this,
+                               cellRect(g, cell->y(), cell->x()).toAlignedRect());
+            return true;
+        }
+    }
+    return Chart::event(event);
+}
+
+void MatrixChart::mouseMoveEvent(QMouseEvent* event) {
+    if (m_dragFrom && m_view) {
+        const Geometry g = geometry(bodyRect());
+        const QPoint delta = event->pos() - *m_dragFrom;
+        if (m_dragged || delta.manhattanLength() > 3) {
+            m_dragged = true;
+            setView(m_view->translated(-delta.x() / g.cell_w, -delta.y() / g.cell_h));
+            m_dragFrom = event->pos();
+        }
+        return;
+    }
+    hover(cellAt(event->position()));
+}
+
+void MatrixChart::mousePressEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton && cellAt(event->position())) {
+        m_dragFrom = event->pos();
+        m_dragged = false;
+        event->accept();
+        return;
+    }
+    Chart::mousePressEvent(event);
+}
+
+void MatrixChart::mouseReleaseEvent(QMouseEvent* event) {
+    const bool click = m_dragFrom && !m_dragged;
+    m_dragFrom.reset();
+    if (!click) return;
+    if (const auto cell = cellAt(event->position())) {
+        setSelectedCell(cell->y(), cell->x());
+        refreshNow();
+        emit cellSelected(cell->y(), cell->x());
+    }
+}
+
+void MatrixChart::leaveEvent(QEvent*) {
+    hover(std::nullopt);
+}
+
+void MatrixChart::setView(QRectF view) {
+    const QRectF full = fullView();
+    view.setWidth(std::clamp(view.width(), std::min(4.0, full.width()), full.width()));
+    view.setHeight(std::clamp(view.height(), std::min(4.0, full.height()), full.height()));
+    view.moveLeft(std::clamp(view.left(), 0.0, full.width() - view.width()));
+    view.moveTop(std::clamp(view.top(), 0.0, full.height() - view.height()));
+    if (view == full) {
+        m_view.reset();
+    } else {
+        m_view = view;
+    }
+    refreshNow();
+}
+
+void MatrixChart::wheelEvent(QWheelEvent* event) {
+    const auto cell = cellAt(event->position());
+    const double turns = event->angleDelta().y();
+    if (!cell || turns == 0) {
+        event->ignore();
+        return;
+    }
+    const Geometry g = geometry(bodyRect());
+    const double fx = (event->position().x() - g.grid.left()) / g.grid.width();
+    const double fy = (event->position().y() - g.grid.top()) / g.grid.height();
+    const double factor = std::pow(0.85, turns / 120);
+    const QRectF view = g.view;
+    const double w = std::clamp(view.width() * factor, std::min(4.0, fullView().width()), fullView().width());
+    const double h =
+        std::clamp(view.height() * factor, std::min(4.0, fullView().height()), fullView().height());
+    setView({view.left() + fx * (view.width() - w), view.top() + fy * (view.height() - h), w, h});
+    event->accept();
+}
+
+void MatrixChart::keyPressEvent(QKeyEvent* event) {
+    const QPoint step = event->key() == Qt::Key_Left    ? QPoint(-1, 0)
+                        : event->key() == Qt::Key_Right ? QPoint(1, 0)
+                        : event->key() == Qt::Key_Up    ? QPoint(0, -1)
+                        : event->key() == Qt::Key_Down  ? QPoint(0, 1)
+                                                        : QPoint();
+    if (step.isNull() || isEmpty()) {
+        Chart::keyPressEvent(event);
+        return;
+    }
+    const QPoint cell = m_selected ? *m_selected + step : QPoint(0, 0);
+    if (cell.x() < 0 || cell.x() >= m_columns || cell.y() < 0 || cell.y() >= m_rows) return;
+    setSelectedCell(cell.y(), cell.x());
+    setAccessibleDescription(describeCell(cell.y(), cell.x()));
+    refreshNow();
+    emit cellSelected(cell.y(), cell.x());
+}
+
+}  // namespace decodescope
