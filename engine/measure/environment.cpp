@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -116,7 +116,7 @@ int quota_cpus() {
     double quota = 0;
     double period = 0;
     if (!(line >> quota >> period) || period <= 0) return 0;
-    return std::max(1, static_cast<int>(quota / period + 0.5));
+    return std::max(1, static_cast<int>(std::ceil(quota / period)));
 }
 
 }  // namespace
