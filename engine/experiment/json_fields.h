@@ -139,9 +139,11 @@ private:
                 return;
             }
         }
-        report_.fail(path,
-                     fmt::format("is {}, expected a whole number from {} to {}", brief(value),
-                                 std::numeric_limits<Integer>::min(), std::numeric_limits<Integer>::max()));
+        const std::string range = value.is_number_integer()
+                                      ? fmt::format(" from {} to {}", std::numeric_limits<Integer>::min(),
+                                                    std::numeric_limits<Integer>::max())
+                                      : std::string();
+        report_.fail(path, fmt::format("is {}, expected a whole number{}", brief(value), range));
     }
 
     const Json& value_;

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+
+#include "engine/experiment/record.h"
+#include "engine/experiment/report_text.h"
+
+using namespace decodescope;
+
+namespace {
+
+ModelConfig tiny_model() {
+    ModelConfig model;
+    model.name = "tiny";
+    model.vocab = 64;
+    model.n_positions = 32;
+    model.d_model = 16;
+    model.n_layer = 2;
+    model.n_head = 2;
+    model.n_kv_head = 2;
+    model.head_dim = 8;
+    model.d_ff = 64;
+    model.eos_ids = {63};
+    return model;
+}
+
+StepEvent step_of(int lane, int repetition, int step, std::int64_t start, std::int64_t duration, int token) {
+    StepEvent event;
+    event.lane = lane;
+    event.repetition = repetition;
+    event.step = step;
+    event.phase = step == 0 ? Phase::prefill : Phase::decode;
+    event.start_ns = start;
+    event.end_ns = start + duration;
+    event.token = token;
+    event.bytes_moved = 3000;
+    return event;
+}
+
+/// Two lanes, two repetitions of three tokens. The cached lane's decode steps take a fifth of the naive
+/// lane's.
+Record sample_record() {
+    Record record;
+    record.model = tiny_model();
+    record.model_source = "preset:tiny,seed=0";
+    record.model_hash = "sha256:00";
+    record.weight_bytes = 123456;
+    record.started_at = "2024-05-06T07:08:09Z";
+    record.experiment.model = {.path = {}, .preset = "tiny", .seed = 0};
+    record.experiment.prompt.kind = PromptSpec::Kind::ids;
+    record.experiment.prompt.ids = {1, 2, 3};
+    record.experiment.new_tokens = 3;
+    record.experiment.repetitions = 2;
+    record.experiment.lanes = {*lane_from_name("naive"), *lane_from_name("static")};
+    record.experiment.reference = "naive";
+    record.prompt_ids = {1, 2, 3};
+    record.prompt_text = "It is";
+    record.environment.cpu_model = "Some CPU";
+    record.environment.threads = 2;
+    record.environment.read_bandwidth_gb_s = 10;
+    for (int lane = 0; lane < 2; ++lane) {
+        LaneRecord& out = record.lanes.emplace_back();
+        out.spec = record.experiment.lanes[static_cast<std::size_t>(lane)];
+        out.text = "a b c";
+        for (int r = 0; r < 2; ++r) {
+            RepetitionRecord& repetition = out.repetitions.emplace_back();
+            const std::int64_t unit = lane == 0 ? 5000 : 1000;
+            repetition.steps = {step_of(lane, r, 0, 100, 7000 + r, 10), step_of(lane, r, 1, 9000, unit, 11),
+                                step_of(lane, r, 2, 20000, 3 * unit, 12)};
+            if (lane == 0) continue;
+            for (StepEvent& step : repetition.steps) {
+                step.comparison = {.compared = true,
+                                   .max_abs_error = 1e-6,
+                                   .relative_error = 2e-6 * (step.step + 1),
+                                   .same_argmax = true,
+                                   .top2_margin = 0.5};
+                step.cache_length = 3 + step.step;
+                step.kv_bytes_live = 256 * step.cache_length;
+                step.kv_bytes_reserved = 256 * 5;
+            }
+        }
+    }
+    return record;
+}
+
+}  // namespace
+
+class TestRecord : public QObject {
+    Q_OBJECT
+
+private slots:
+    void derived_numbers() {
+        const Record record = sample_record();
+        const LaneRecord& naive = record.lanes[0];
+        const LaneRecord& cached = record.lanes[1];
+        QCOMPARE(naive.repetitions[0].ttft_ns(), 7000);
+        QCOMPARE(naive.repetitions[0].decode_ns(), 20000);
+        QCOMPARE(naive.repetitions[1].e2e_ns(), 27001);
+        QCOMPARE(naive.repetitions[0].n_decode(), 2);
+        QCOMPARE(naive.repetitions[0].tokens(), (std::vector<std::int32_t>{10, 11, 12}));
+        QCOMPARE(naive.ttft_ns().median, 7000.5);
+        QCOMPARE(naive.step_ns().n, std::size_t{4});
+        QCOMPARE(naive.step_ns().min, 5000.0);
+        QCOMPARE(naive.step_ns().max, 15000.0);
+        QCOMPARE(naive.tpot_ns().median, 10000.0);
+        QCOMPARE(naive.decode_tok_s(), 100000.0);
+        QCOMPARE(naive.read_gb_s(), (3000.0 / 5000 + 3000.0 / 15000) / 2);
+        QVERIFY(naive.max_relative_error() < 0);
+        QCOMPARE(cached.max_relative_error(), 6e-6);
+        QCOMPARE(cached.first_different_token(naive), -1);
+        QVERIFY(cached.agrees_with(naive));
+        QCOMPARE(speed_up(record, 1).factor, 5.0);
+        QCOMPARE(speed_up(record, 0).why_not, std::string("the reference"));
+    }
+
+    void prefill_in_chunks_counts_from_the_first_call() {
+        RepetitionRecord repetition;
+        repetition.steps = {step_of(0, 0, 0, 100, 50, -1), step_of(0, 0, 0, 300, 50, 9),
+                            step_of(0, 0, 1, 400, 10, 8)};
+        QCOMPARE(repetition.ttft_ns(), 250);
+        QCOMPARE(repetition.n_decode(), 1);
+        QCOMPARE(repetition.tokens(), (std::vector<std::int32_t>{9, 8}));
+    }
+
+    void nothing_measured() {
+        Record record = sample_record();
+        record.status = FinishReason::cancelled;
+        record.reason = "Stopped.";
+        for (LaneRecord& lane : record.lanes) {
+            lane.repetitions.resize(1);
+            lane.repetitions[0] = {{}, FinishReason::cancelled, "Stopped."};
+            lane.text.clear();
+        }
+        const LaneRecord& lane = record.lanes[1];
+        QCOMPARE(lane.repetitions[0].ttft_ns(), 0);
+        QCOMPARE(lane.step_ns().n, std::size_t{0});
+        QCOMPARE(lane.ttft_ns().n, std::size_t{0});
+        QCOMPARE(lane.decode_tok_s(), 0.0);
+        QCOMPARE(lane.read_gb_s(), 0.0);
+        QVERIFY(!lane.agrees_with(record.lanes[0]));
+        QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: no decode steps"));
+        const auto parsed = parse_record(to_json(record));
+        QVERIFY2(parsed.ok(), parsed.ok() ? "" : parsed.error().message.c_str());
+        QVERIFY(parsed->status == FinishReason::cancelled);
+        const QString table = QString::fromStdString(to_plain_text(record));
+        QVERIFY(table.contains("Status  cancelled: Stopped."));
+        QVERIFY(table.contains("not measured"));
+        QVERIFY(!QString::fromStdString(to_json(record)).contains("\"median\""));
+    }
+
+    void speed_up_is_shown_only_for_the_same_result() {
+        Record record = sample_record();
+        record.lanes[1].repetitions[1].steps[2].token = 33;
+        QCOMPARE(record.lanes[1].first_different_token(record.lanes[0]), 2);
+        QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: output differs"));
+        QVERIFY(QString::fromStdString(to_plain_text(record)).contains("not shown: output differs"));
+
+        record = sample_record();
+        record.lanes[1].repetitions[0].steps[1].comparison.relative_error = 2e-4;
+        QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: output differs"));
+        record.lanes[1].repetitions[0].steps[1].comparison.relative_error =
+            std::numeric_limits<double>::quiet_NaN();
+        QVERIFY(std::isnan(record.lanes[1].max_relative_error()));
+        QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: output differs"));
+
+        record = sample_record();
+        record.lanes[1].repetitions[1].steps.pop_back();
+        QCOMPARE(record.lanes[1].first_different_token(record.lanes[0]), -1);
+        QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: not the same steps"));
+    }
+
+    void round_trip() {
+        Record record = sample_record();
+        record.status = FinishReason::capacity;
+        record.reason = "The cache is full.";
+        record.environment = {.program_version = "1.2",
+                              .commit = "abc",
+                              .compiler = "GCC",
+                              .compiler_flags = "-O2",
+                              .cpu_model = "CPU",
+                              .instruction_sets = {"avx2"},
+                              .physical_cores = 4,
+                              .logical_cores = 8,
+                              .governor = "powersave",
+                              .blas = "OpenBLAS",
+                              .kernels = "AVX2",
+                              .os = "Linux",
+                              .memory_bytes = 1u << 30,
+                              .threads = 2,
+                              .read_bandwidth_gb_s = 12.5,
+                              .load_average = 0};
+        record.tensor_bytes_after = {1, 2, 3, 4, 5};
+        StepEvent& step = record.lanes[1].repetitions[0].steps[1];
+        step.fed_first = 10;
+        step.positions_forwarded = 1;
+        step.score_cells_allowed = 4;
+        step.score_cells_computed = 5;
+        step.kv_bytes_meta = 6;
+        step.kv_bytes_copied = 7;
+        step.tensor_bytes = {10, 20, 30, 40, 50};
+        step.memory = {.rss = 11, .heap_in_use = 12, .heap_free = 13, .heap_mapped = 14, .minor_faults = 15};
+        step.minor_faults_step = 0;
+        record.lanes[1].repetitions[1].finish = FinishReason::capacity;
+        record.lanes[1].repetitions[1].reason = "The cache is full.";
+
+        std::vector<std::string> warnings;
+        const std::string json = to_json(record);
+        const auto parsed = parse_record(json, &warnings);
+        QVERIFY2(parsed.ok(), parsed.ok() ? "" : parsed.error().message.c_str());
+        QVERIFY2(warnings.empty(), warnings.empty() ? "" : warnings.front().c_str());
+        QCOMPARE(QByteArray::fromStdString(to_json(*parsed)), QByteArray::fromStdString(json));
+
+        const StepEvent& read = parsed->lanes[1].repetitions[0].steps[1];
+        QCOMPARE(read.lane, 1);
+        QCOMPARE(read.repetition, 0);
+        QVERIFY(read.phase == Phase::decode);
+        QCOMPARE(read.end_ns, step.end_ns);
+        QCOMPARE(read.score_cells_computed, 5);
+        QCOMPARE(read.tensor_bytes, step.tensor_bytes);
+        QCOMPARE(read.memory.minor_faults, 15);
+        QCOMPARE(read.minor_faults_step, 0);
+        QCOMPARE(read.comparison.relative_error, step.comparison.relative_error);
+        const StepEvent& other = parsed->lanes[0].repetitions[1].steps[0];
+        QCOMPARE(other.memory.rss, ProcessMemory::not_measured);
+        QVERIFY(!other.comparison.compared);
+        QCOMPARE(parsed->environment.load_average, 0.0);
+        QCOMPARE(parsed->model.norm_eps, record.model.norm_eps);
+        QCOMPARE(parsed->lanes[1].text, std::string("a b c"));
+        QVERIFY(parsed->lanes[1].repetitions[1].finish == FinishReason::capacity);
+        QCOMPARE(parsed->tensor_bytes_after, record.tensor_bytes_after);
+    }
+
+    void unknown_values_are_null() {
+        const QString json = QString::fromStdString(to_json(sample_record()));
+        QVERIFY(json.contains("\"rss\": null"));
+        QVERIFY(json.contains("\"minor_faults\": null"));
+        QVERIFY(json.contains("\"governor\": null"));
+        QVERIFY(json.contains("\"comparison\": null"));
+        QVERIFY(json.contains("\"first_different_token\": null"));
+        QVERIFY(!json.contains(": -1"));
+    }
+
+    void not_a_number_survives() {
+        Record record = sample_record();
+        record.lanes[1].repetitions[0].steps[1].comparison.relative_error =
+            std::numeric_limits<double>::infinity();
+        const auto parsed = parse_record(to_json(record));
+        QVERIFY(parsed.ok());
+        QVERIFY(!parsed->lanes[1].agrees_with(parsed->lanes[0]));
+    }
+
+    void broken_data() {
+        QTest::addColumn<QString>("from");
+        QTest::addColumn<QString>("to");
+        QTest::addColumn<QString>("sentence");
+        QTest::newRow("schema")
+            << "decodescope.record/1"
+            << "decodescope.record/9"
+            << "schema is \"decodescope.record/9\", which this version cannot read, expected "
+               "\"decodescope.record/1\".";
+        QTest::newRow("status")
+            << "\"status\": \"length\""
+            << "\"status\": \"fine\""
+            << "status is \"fine\", expected \"length\" or \"stop_token\" or \"capacity\" or "
+               "\"cancelled\" or \"failed\".";
+        QTest::newRow("experiment") << "\"repetitions\": 2\n"
+                                    << "\"repetitions\": 0\n"
+                                    << "experiment.repetitions is 0, expected 1 to 10000.";
+        QTest::newRow("inner schema")
+            << "decodescope.experiment/1"
+            << "decodescope.experiment/2"
+            << "experiment.schema is \"decodescope.experiment/2\", which this version cannot read, expected "
+               "\"decodescope.experiment/1\".";
+        QTest::newRow("lane mode")
+            << "\"spec\": {\n        \"name\": \"static\",\n        \"mode\": \"cached\""
+            << "\"spec\": {\n        \"name\": \"static\",\n        \"mode\": 3"
+            << "lanes[1].spec.mode is 3, expected \"naive\" or \"cached\".";
+        QTest::newRow("lane name")
+            << "\"spec\": {\n        \"name\": \"static\""
+            << "\"spec\": {\n        \"name\": \"x\""
+            << "lanes[1].spec.name is \"x\", expected \"static\" as in the experiment.";
+        QTest::newRow("step time") << "\"step_ns\": 7001"
+                                   << "\"step_ns\": -1"
+                                   << "lanes[0].repetitions[1].steps[0].step_ns is out of range.";
+        QTest::newRow("step time missing") << "\"step_ns\": 7001"
+                                           << "\"other\": 1"
+                                           << "lanes[0].repetitions[1].steps[0].step_ns is missing.";
+        QTest::newRow("bytes")
+            << "\"kv_bytes_live\": 1024"
+            << "\"kv_bytes_live\": \"many\""
+            << "lanes[1].repetitions[0].steps[1].kv_bytes_live is \"many\", expected a whole "
+               "number.";
+        QTest::newRow("model") << "\"n_layer\": 2"
+                               << "\"n_layer\": 1000000000"
+                               << "Model config: n_layer is 1000000000, expected a number from 1 to 1000.";
+        QTest::newRow("cut") << "\"tensor_bytes_after\""
+                             << ""
+                             << "Not valid JSON at line ";
+    }
+    void broken() {
+        QFETCH(QString, from);
+        QFETCH(QString, to);
+        QFETCH(QString, sentence);
+        QString json = QString::fromStdString(to_json(sample_record()));
+        const auto at = json.indexOf(from);
+        QVERIFY(at >= 0);
+        json.replace(at, from.size(), to);
+        const auto parsed = parse_record(json.toStdString());
+        QVERIFY(!parsed.ok());
+        const QString message = QString::fromStdString(parsed.error().message);
+        QVERIFY2(message.startsWith(sentence), qPrintable(message));
+    }
+
+    void a_lane_is_missing() {
+        Record record = sample_record();
+        record.lanes.pop_back();
+        const auto parsed = parse_record(to_json(record));
+        QVERIFY(!parsed.ok());
+        QCOMPARE(QString::fromStdString(parsed.error().message),
+                 QString("lanes holds 1, expected the 2 of the experiment."));
+    }
+
+    void unknown_members_are_warned_about_but_not_for_ever() {
+        QString json = QString::fromStdString(to_json(sample_record()));
+        json.replace("\"phase\":", "\"zz\": 1, \"phase\":");
+        std::vector<std::string> warnings;
+        QVERIFY(parse_record(json.toStdString(), &warnings).ok());
+        QCOMPARE(warnings.size(), std::size_t{12});
+        QCOMPARE(warnings.front(),
+                 std::string("lanes[0].repetitions[0].steps[0].zz is not known and was ignored."));
+        json.replace("\"phase\":", "\"yy\": 1, \"phase\":");
+        warnings.clear();
+        QVERIFY(parse_record(json.toStdString(), &warnings).ok());
+        QCOMPARE(warnings.size(), std::size_t{21});
+        QCOMPARE(warnings.back(), std::string("More members are not known and were ignored."));
+    }
+
+    void csv_has_one_row_per_step() {
+        Record record = sample_record();
+        record.experiment.lanes[1].name = record.lanes[1].spec.name = "a,\"b\"";
+        const QStringList lines = QString::fromStdString(to_csv(record)).split('\n');
+        QCOMPARE(lines.size(), 1 + 12 + 1);
+        const auto columns = lines[0].split(',');
+        QVERIFY(columns.contains("step_ns"));
+        QVERIFY(columns.contains("kv_live_bytes"));
+        const auto naive = lines[1].split(',');
+        QCOMPARE(naive.size(), columns.size());
+        QCOMPARE(naive[columns.indexOf("step_ns")], QString("7000"));
+        QCOMPARE(naive[columns.indexOf("rss_bytes")], QString());
+        QCOMPARE(naive[columns.indexOf("relative_error")], QString());
+        QVERIFY(lines[7].startsWith("\"a,\"\"b\"\"\",0,0,prefill,10,7000,"));
+        QVERIFY(lines[7].contains("2e-06"));
+    }
+
+    void tables_show_the_spread() {
+        const Record record = sample_record();
+        const QString plain = QString::fromStdString(to_plain_text(record));
+        QVERIFY2(plain.contains("0.0100 (0.0050..0.0150, IQR 0.0100)"), qPrintable(plain));
+        QVERIFY2(plain.contains("5.00x"), qPrintable(plain));
+        QVERIFY2(plain.contains("of naive, static:\na b c"), qPrintable(plain));
+        const QString markdown = QString::fromStdString(to_markdown(record));
+        const QStringList rows = markdown.split('\n').filter(QRegularExpression("^\\|"));
+        QCOMPARE(rows.size(), 4);
+        for (const QString& row : rows) QCOMPARE(row.count('|'), rows[0].count('|'));
+    }
+
+    void jsonl_has_one_object_per_lane() {
+        const QStringList lines = QString::fromStdString(to_jsonl(sample_record())).split('\n');
+        QCOMPARE(lines.size(), 3);
+        QVERIFY(lines[0].startsWith("{\"lane\":\"naive\""));
+        QVERIFY(lines[1].contains("\"n_prompt\":3,\"n_gen\":3,\"n_depth\":0,\"n_batch\":1,\"n_threads\":2"));
+        QVERIFY(lines[1].contains("\"samples_ns\":[11000,11001]"));
+        QVERIFY(lines[1].contains("\"speed_up\":5.0"));
+        QVERIFY(lines[0].contains("\"speed_up\":null"));
+    }
+
+    void saving_is_atomic() {
+        QTemporaryDir folder;
+        const std::string path = folder.filePath("r.json").toStdString();
+        const Record record = sample_record();
+        QVERIFY(write_file_atomically(path, "old").ok());
+        QVERIFY(save_record(record, path).ok());
+        const auto loaded = load_record(path);
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message.c_str());
+        QCOMPARE(to_json(*loaded), to_json(record));
+        QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList{"r.json"});
+
+        const auto failed = save_record(record, folder.filePath("none/r.json").toStdString());
+        QVERIFY(!failed.ok());
+        QCOMPARE(QString::fromStdString(failed.error().message),
+                 folder.filePath("none/r.json") + ": cannot be written: No such file or directory.");
+
+        QVERIFY(QFile::link("r.json", folder.filePath("link.json")));
+        QVERIFY(write_file_atomically(folder.filePath("link.json").toStdString(), "new").ok());
+        QVERIFY(QFileInfo(folder.filePath("link.json")).isSymLink());
+        QCOMPARE(*read_text_file(path, 100), std::string("new"));
+        QVERIFY(write_file_atomically("/dev/null", "x").ok());
+        QVERIFY(!QFileInfo("/dev/null").isFile());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestRecord)
+#include "tst_record.moc"
