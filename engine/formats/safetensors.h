@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/result.h"
@@ -21,25 +22,43 @@ struct SafetensorsEntry {
     std::vector<std::uint64_t> shape;  ///< row-major; empty = scalar
     std::uint64_t begin = 0;           ///< byte range relative to the data section
     std::uint64_t end = 0;
+
+    std::uint64_t size() const { return end - begin; }
 };
 
-/// A safetensors file whose header has been checked strictly: sizes, coverage without hole or overlap, no
-/// duplicate names, known dtypes. The file is mapped read-only; the mapping lives as long as this object.
+/// What a safetensors header says, checked.
+struct SafetensorsHeader {
+    std::vector<SafetensorsEntry> entries;  ///< in the order of their data
+    std::map<std::string, std::string> metadata;
+};
+
+/// Parses the JSON of a header and checks it strictly against `data_bytes`, the bytes that follow it: sizes
+/// without overflow, coverage without hole or overlap, no duplicate names, known dtypes, at most 8 dimensions
+/// and 100,000 tensors. Errors are one sentence that begins with `label` (the file's path).
+Result<SafetensorsHeader> parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
+                                                   const std::string& label);
+
+/// A safetensors file whose header has been checked by `parse_safetensors_header`. The file stays open as
+/// long as this object lives. Safe from any thread.
 class SafetensorsFile {
 public:
     /// Opens and checks `path`. Every failure is one sentence that names the file and the rule.
     static Result<std::shared_ptr<const SafetensorsFile>> open(const std::filesystem::path& path);
 
     virtual ~SafetensorsFile() = default;
+    virtual const std::filesystem::path& path() const = 0;
     /// Entries in the order of their data.
     virtual const std::vector<SafetensorsEntry>& entries() const = 0;
-    virtual const SafetensorsEntry* find(const std::string& name) const = 0;
+    /// The entry of that name, or null.
+    virtual const SafetensorsEntry* find(std::string_view name) const = 0;
     virtual const std::map<std::string, std::string>& metadata() const = 0;
-    /// Raw bytes of an entry; not aligned.
-    virtual std::span<const std::byte> bytes(const SafetensorsEntry& entry) const = 0;
+    /// Copies raw bytes of an entry, from `offset` in it; the range must lie inside the entry. Fails when the
+    /// file has become shorter since it was opened.
+    virtual Result<void> read(const SafetensorsEntry& entry, std::uint64_t offset,
+                              std::span<std::byte> out) const = 0;
     virtual std::uint64_t file_size() const = 0;
     /// "sha256:<hex>" of the whole file; computed when first asked for.
-    virtual std::string sha256() const = 0;
+    virtual Result<std::string> sha256() const = 0;
 };
 
 }  // namespace decodescope
