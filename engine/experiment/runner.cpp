@@ -341,7 +341,7 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     record.prompt_ids = *std::move(ids);
     record.model = model.weights->config;
     record.model_source = model.weights->source;
-    record.model_hash = model.weights->hash;
+    record.model_hash = weights_hash(*model.weights);
     record.weight_bytes = model.weights->storage.size_bytes();
     if (model.tokenizer != nullptr) record.prompt_text = model.tokenizer->decode(record.prompt_ids);
 

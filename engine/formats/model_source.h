@@ -6,6 +6,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/memory.h"
@@ -21,6 +22,9 @@ struct ModelRef {
     std::string preset;  ///< e.g. "gpt2-small"
     std::uint64_t seed = 0;
 };
+
+/// Reads what a user typed: "preset:NAME" or "preset:NAME,seed=N", else a folder or a bundled name.
+Result<ModelRef> parse_model_ref(std::string_view text);
 
 /// A model ready to run. `tokenizer` is null for presets (token ids only).
 struct LoadedModel {
@@ -44,8 +48,8 @@ struct ModelSummary {
     bool has_tokenizer = false;
 };
 
-/// Folder of a bundled model ("demo"), looked for in $DECODESCOPE_DATA, beside the program, in the install
-/// prefix and in the source tree, in this order. Fails with the places that were tried.
+/// A file or folder of the bundled resources ("models/demo"), looked for in $DECODESCOPE_DATA, in the install
+/// prefix, above a build tree and in the source tree, in this order. Fails with the places that were tried.
 Result<std::filesystem::path> bundled_file(const std::string& relative_path);
 
 /// Turns what a user typed into a folder: an existing path wins over a bundled name.

@@ -78,6 +78,10 @@ std::uint64_t Weights::bytes_read_per_step() const {
     return floats * sizeof(float);
 }
 
+std::string weights_hash(const Weights& weights) {
+    return weights.hash.empty() && weights.compute_hash ? weights.compute_hash() : weights.hash;
+}
+
 Result<std::shared_ptr<Weights>> allocate_weights(const ModelConfig& config,
                                                   std::shared_ptr<MemoryLedger> ledger) {
     DS_TRY(config.validate());
@@ -122,6 +126,13 @@ std::vector<TensorSlot> tensor_slots(Weights& weights) {
     add_norm("ln_f", weights.final_norm);
     if (!c.tied_head) add("lm_head.weight", weights.head.weight, c.vocab, c.d_model, false);
     return slots;
+}
+
+std::vector<TensorSlot> planned_slots(const ModelConfig& config) {
+    Weights weights;
+    weights.config = config;
+    place_tensors(weights, nullptr);
+    return tensor_slots(weights);
 }
 
 }  // namespace decodescope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,15 +44,21 @@ struct Weights {
     const float* position_embedding = nullptr;  // [n_positions, d_model]
     std::vector<LayerWeights> layers;           // [n_layer]
     Norm final_norm;
-    Linear head;                     // n_in d_model, n_out vocab, no bias
-    Buffer storage;                  // one block, Owner::weights
-    std::string source;              ///< path or "preset:NAME,seed=N"
-    std::string hash;                ///< "sha256:..." of the weight file, or of the preset's definition
+    Linear head;         // n_in d_model, n_out vocab, no bias
+    Buffer storage;      // one block, Owner::weights
+    std::string source;  ///< path or "preset:NAME,seed=N"
+    std::string hash;    ///< "sha256:..." of the weight file, or of the preset's definition;
+                         ///< empty for a large file, see `weights_hash`
+    std::function<std::string()> compute_hash;  ///< set when `hash` is empty
     std::vector<std::string> notes;  ///< what the loader wants the user to know (skipped buffers, ties)
 
     /// Bytes of weights one decode step must read: every matrix, norm and bias once, the embedding row apart.
     std::uint64_t bytes_read_per_step() const;
 };
+
+/// What names the weights in a record: `hash`, or for a file that was too large to hash while loading the
+/// same, computed now (about 3 ms per MB, once). Empty when the file cannot be read any more.
+std::string weights_hash(const Weights& weights);
 
 /// Allocates one block for `config` and points every tensor into it, zero-filled; a loader fills
 /// `tensor_slots`.
@@ -70,5 +77,7 @@ struct TensorSlot {
 /// Every tensor a loader must fill, in a fixed order. The tied head is not listed (it is the token
 /// embedding).
 std::vector<TensorSlot> tensor_slots(Weights& weights);
+/// The same for weights that are not allocated yet: names and sizes, `data` null. `config` must be valid.
+std::vector<TensorSlot> planned_slots(const ModelConfig& config);
 
 }  // namespace decodescope

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/formats/hf_folder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "engine/core/text_file.h"
+#include "engine/formats/hf_config.h"
+#include "engine/formats/input_file.h"
+#include "engine/formats/json_text.h"
+#include "engine/formats/quote.h"
+
+namespace decodescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t max_config_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_index_bytes = std::uint64_t{16} << 20;
+constexpr std::size_t max_shards = 1000;  // each stays open
+constexpr std::size_t max_listed = 3;     // names in one message
+
+Error bad_input(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+/// True for links too, dangling ones included: what is there must be right.
+bool is_there(const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// The first few of `names`, quoted, and how many more there are.
+std::string list_names(const std::vector<std::string>& names) {
+    std::vector<std::string> shown;
+    for (std::size_t i = 0; i < std::min(names.size(), max_listed); ++i) shown.push_back(quote(names[i]));
+    std::string text = fmt::format("{}", fmt::join(shown, ", "));
+    if (names.size() > max_listed) text += fmt::format(" and {} more", names.size() - max_listed);
+    return text;
+}
+
+Result<std::string> read_settings(const fs::path& path, std::uint64_t limit) {
+    if (!is_there(path))
+        return Error{ErrorKind::io, fmt::format("{}: there is no such file.", path.string())};
+    auto text = read_text_file(path, limit);
+    if (!text) return text.error();
+    DS_TRY(refuse_impostor(path, std::as_bytes(std::span(*text))));
+    return text;
+}
+
+/// The folder's own name; for the hub's cache layout "org/name" instead of a commit.
+std::string model_name(const fs::path& path) {
+    fs::path folder = fs::absolute(path).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    const fs::path snapshots = folder.parent_path();
+    std::string repository = snapshots.parent_path().filename().string();
+    constexpr std::string_view prefix = "models--";
+    if (snapshots.filename() != "snapshots" || !repository.starts_with(prefix)) {
+        return folder.filename().string();
+    }
+    repository.erase(0, prefix.size());
+    if (const auto dashes = repository.find("--"); dashes != repository.npos) {
+        repository.replace(dashes, 2, "/");
+    }
+    return repository;
+}
+
+bool is_shard_name(std::string_view name) {
+    return name.ends_with(".safetensors") && name.find_first_of(std::string_view("/\\:\0", 4)) == name.npos &&
+           name.find("..") == name.npos;
+}
+
+/// Tensor name to shard, as `model.safetensors.index.json` says.
+Result<std::map<std::string, std::string>> read_index(const fs::path& path) {
+    const auto text = read_settings(path, max_index_bytes);
+    if (!text) return text.error();
+    const auto json = parse_json_object(*text, path.string());
+    if (!json) return json.error();
+    const auto found = json->find("weight_map");
+    if (found == json->end() || !found->is_object()) {
+        return bad_input(fmt::format(
+            "{}: weight_map is missing, expected an object of tensor and file names.", path.string()));
+    }
+    std::map<std::string, std::string> index;
+    for (const auto& [tensor, file] : found->items()) {
+        if (!file.is_string() || !is_shard_name(file.get_ref<const std::string&>())) {
+            return bad_input(fmt::format(
+                "{}: weight_map places tensor {} in {}, expected the name of a .safetensors file beside it.",
+                path.string(), quote(tensor),
+                file.is_string() ? quote(file.get_ref<const std::string&>()) : "something that is no name"));
+        }
+        index.emplace(tensor, file.get<std::string>());
+    }
+    return index;
+}
+
+Result<void> open_shards(const fs::path& index_path, HfFolder& folder) {
+    const auto index = read_index(index_path);
+    if (!index) return index.error();
+    std::set<std::string> names;
+    for (const auto& [tensor, file] : *index) names.insert(file);
+    if (names.size() > max_shards) {
+        return bad_input(fmt::format("{}: weight_map names {} files, expected at most {}.",
+                                     index_path.string(), names.size(), max_shards));
+    }
+    std::vector<std::string> missing;
+    for (const std::string& name : names) {
+        if (!is_there(folder.path / name)) missing.push_back(name);
+    }
+    if (!missing.empty()) {
+        return Error{ErrorKind::io,
+                     fmt::format("{}: {} of {} weight files are missing: {}.", index_path.string(),
+                                 missing.size(), names.size(), list_names(missing))};
+    }
+    std::vector<std::string> ignored;
+    for (const std::string& name : names) {
+        const auto file = SafetensorsFile::open(folder.path / name);
+        if (!file) return file.error();
+        folder.files.push_back(*file);
+        for (const SafetensorsEntry& entry : (*file)->entries()) {
+            const auto place = index->find(entry.name);
+            if (place != index->end() && place->second == name) {
+                folder.tensors.push_back({file->get(), &entry, {}, {}});
+            } else {
+                ignored.push_back(entry.name);
+            }
+        }
+    }
+    std::set<std::string_view> found;
+    for (const HfTensor& tensor : folder.tensors) found.insert(tensor.entry->name);
+    for (const auto& [tensor, file] : *index) {
+        if (!found.contains(tensor)) {
+            return bad_input(fmt::format("{}: weight_map places tensor {} in {}, which does not hold it.",
+                                         index_path.string(), quote(tensor), quote(file)));
+        }
+    }
+    if (!ignored.empty()) {
+        folder.notes.push_back(
+            fmt::format("{}: tensors that the index places elsewhere or nowhere are ignored: {}.",
+                        index_path.string(), list_names(ignored)));
+    }
+    return {};
+}
+
+Result<void> open_weight_files(HfFolder& folder) {
+    const fs::path single = folder.path / "model.safetensors";
+    const fs::path index = folder.path / "model.safetensors.index.json";
+    if (!is_there(single)) {
+        if (is_there(index)) return open_shards(index, folder);
+        if (is_there(folder.path / "pytorch_model.bin")) {
+            return Error{ErrorKind::unsupported,
+                         fmt::format("{}: is in PyTorch's own format, expected model.safetensors.",
+                                     (folder.path / "pytorch_model.bin").string())};
+        }
+        return Error{ErrorKind::io, fmt::format("{}: there is no such file.", single.string())};
+    }
+    const auto file = SafetensorsFile::open(single);
+    if (!file) return file.error();
+    folder.files.push_back(*file);
+    for (const SafetensorsEntry& entry : (*file)->entries()) {
+        folder.tensors.push_back({file->get(), &entry, {}, {}});
+    }
+    if (is_there(index)) {
+        folder.notes.push_back(
+            fmt::format("{}: not used, because model.safetensors is there.", index.string()));
+    }
+    return {};
+}
+
+constexpr std::string_view base_prefix = "transformer.";
+constexpr std::string_view head_name = "lm_head.weight";
+
+/// Matches "h.<number>.<rest>" and returns the rest, or nothing.
+std::optional<std::string_view> inside_layer(std::string_view name) {
+    if (!name.starts_with("h.")) return std::nullopt;
+    name.remove_prefix(2);
+    const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+    if (digits == 0 || digits == name.size() || name[digits] != '.') return std::nullopt;
+    return name.substr(digits + 1);
+}
+
+bool is_mask_buffer(std::string_view name) {
+    const auto rest = inside_layer(name);
+    return rest && (*rest == "attn.bias" || *rest == "attn.masked_bias");
+}
+
+std::vector<std::uint64_t> stored_shape(const TensorSlot& slot) {
+    const auto rows = static_cast<std::uint64_t>(slot.rows);
+    const auto columns = static_cast<std::uint64_t>(slot.columns);
+    if (slot.conv1d) return {columns, rows};
+    const bool matrix = slot.name == "wte.weight" || slot.name == "wpe.weight" || slot.name == head_name;
+    return matrix ? std::vector{rows, columns} : std::vector{columns};
+}
+
+Result<void> check_tensor(const HfTensor& tensor, const TensorSlot& slot) {
+    const SafetensorsEntry& entry = *tensor.entry;
+    if (const auto expected = stored_shape(slot); entry.shape != expected) {
+        const bool turned = slot.conv1d && std::vector(entry.shape.rbegin(), entry.shape.rend()) == expected;
+        return bad_input(fmt::format("{}: tensor {} has the shape [{}], expected [{}] from config.json{}.",
+                                     tensor.file->path().string(), quote(entry.name),
+                                     fmt::join(entry.shape, ", "), fmt::join(expected, ", "),
+                                     turned ? " (GPT-2 keeps the input dimension first)" : ""));
+    }
+    if (entry.dtype != "F32" && entry.dtype != "F16" && entry.dtype != "BF16") {
+        return Error{ErrorKind::unsupported,
+                     fmt::format("{}: tensor {} has the dtype {}, expected F32, F16 or BF16.",
+                                 tensor.file->path().string(), quote(entry.name), entry.dtype)};
+    }
+    return {};
+}
+
+DType dtype_of(const SafetensorsEntry& entry) {
+    return entry.dtype == "F32" ? DType::f32 : entry.dtype == "F16" ? DType::f16 : DType::bf16;
+}
+
+/// Gives every tensor its use and checks that the model is complete.
+class Matcher {
+public:
+    explicit Matcher(HfFolder& folder) : folder_(folder), slots_(planned_slots(folder.config)) {
+        for (const TensorSlot& slot : slots_) slot_of_.emplace(slot.name, &slot);
+    }
+
+    Result<void> match() {
+        if (folder_.tensors.empty()) {
+            return bad_input(fmt::format("{}: holds no tensors, expected the weights of a gpt2 model.",
+                                         folder_.files.front()->path().string()));
+        }
+        DS_TRY(decide_prefix());
+        std::vector<std::string> foreign;
+        HfTensor* head = nullptr;
+        for (HfTensor& tensor : folder_.tensors) {
+            const std::string_view name = plain_name(*tensor.entry);
+            if (is_mask_buffer(name)) {
+                tensor.use = "skipped: mask buffer";
+            } else if (name == head_name) {
+                head = &tensor;
+            } else if (slot_of_.contains(name)) {
+                DS_TRY(use(tensor, name));
+            } else {
+                foreign.push_back(tensor.entry->name);
+            }
+        }
+        if (!foreign.empty()) return refuse_foreign(foreign);
+        DS_TRY(place_head(head));
+        DS_TRY(check_complete());
+        note_dtypes();
+        return {};
+    }
+
+private:
+    std::string where() const { return folder_.files.front()->path().string(); }
+    std::string config_path() const { return (folder_.path / "config.json").string(); }
+
+    Result<void> decide_prefix() {
+        const std::string* with = nullptr;
+        const std::string* without = nullptr;
+        for (const HfTensor& tensor : folder_.tensors) {
+            const std::string& name = tensor.entry->name;
+            const bool has_prefix = name.starts_with(base_prefix);
+            const std::string_view plain = std::string_view(name).substr(has_prefix ? base_prefix.size() : 0);
+            if (plain == head_name || !(slot_of_.contains(plain) || is_mask_buffer(plain))) continue;
+            (has_prefix ? with : without) = &name;
+        }
+        if (with != nullptr && without != nullptr) {
+            return bad_input(
+                fmt::format("{}: some tensor names start with \"transformer.\" and some do not ({} "
+                            "and {}), expected one or the other.",
+                            where(), quote(*with), quote(*without)));
+        }
+        prefixed_ = with != nullptr;
+        return {};
+    }
+
+    std::string_view plain_name(const SafetensorsEntry& entry) const {
+        std::string_view name = entry.name;
+        if (prefixed_ && name.starts_with(base_prefix)) name.remove_prefix(base_prefix.size());
+        return name;
+    }
+
+    Result<void> use(HfTensor& tensor, std::string_view slot_name) {
+        DS_TRY(check_tensor(tensor, *slot_of_.at(slot_name)));
+        tensor.slot = slot_name;
+        tensor.use = "used";
+        filled_.insert(slot_of_.find(slot_name)->first);
+        return {};
+    }
+
+    Error refuse_foreign(const std::vector<std::string>& names) const {
+        if (names.front().starts_with("_orig_mod.")) {
+            return {ErrorKind::unsupported,
+                    fmt::format(
+                        "{}: tensor names start with \"_orig_mod.\" (a compiled module was saved), expected "
+                        "names such as \"h.0.ln_1.weight\".",
+                        where())};
+        }
+        return {ErrorKind::unsupported,
+                fmt::format("{}: {} not part of a gpt2 model with n_layer = {}: {}.", where(),
+                            names.size() == 1 ? "one tensor is" : fmt::format("{} tensors are", names.size()),
+                            folder_.config.n_layer, list_names(names))};
+    }
+
+    /// Who provides the output projection, and the embedding where only the other name of a shared pair was
+    /// stored.
+    Result<void> place_head(HfTensor* head) {
+        const bool tied = folder_.config.tied_head;
+        const bool embedded = filled_.contains("wte.weight");
+        if (head == nullptr) {
+            if (tied) return {};
+            return bad_input(
+                fmt::format("{}: tie_word_embeddings is false, but the weights hold no {}; set it to "
+                            "true to load the model with a tied output projection.",
+                            config_path(), head_name));
+        }
+        if (!tied) return use(*head, head_name);
+        if (!embedded) {
+            DS_TRY(use(*head, "wte.weight"));
+            head->use = "used as wte.weight (tied)";
+            folder_.notes.push_back(fmt::format("{}: wte.weight is not there; the tied {} is used for both.",
+                                                where(), head_name));
+            return {};
+        }
+        head->use = "skipped: tied to wte.weight";
+        return {};
+    }
+
+    Result<void> check_complete() const {
+        std::vector<std::string> missing;
+        for (const TensorSlot& slot : slots_) {
+            if (!filled_.contains(slot.name)) missing.push_back(slot.name);
+        }
+        if (missing.empty()) return {};
+        return bad_input(fmt::format("{}: {} of the {} tensors that config.json asks for are missing: {}.",
+                                     where(), missing.size(), slots_.size(), list_names(missing)));
+    }
+
+    void note_dtypes() {
+        std::map<std::string, std::uint64_t> bytes;
+        for (const HfTensor& tensor : folder_.tensors) {
+            if (!tensor.slot.empty()) bytes[tensor.entry->dtype] += tensor.entry->size();
+        }
+        std::uint64_t most = 0;
+        for (const HfTensor& tensor : folder_.tensors) {
+            if (tensor.slot.empty() || bytes[tensor.entry->dtype] <= most) continue;
+            most = bytes[tensor.entry->dtype];
+            folder_.config.stored_dtype = dtype_of(*tensor.entry);
+        }
+        if (bytes.size() < 2) return;
+        std::vector<std::string> parts;
+        for (const auto& [dtype, n] : bytes) parts.push_back(fmt::format("{} {} bytes", dtype, n));
+        folder_.notes.push_back(
+            fmt::format("{}: the weights mix dtypes: {}.", where(), fmt::join(parts, ", ")));
+    }
+
+    HfFolder& folder_;
+    std::vector<TensorSlot> slots_;
+    std::unordered_map<std::string_view, const TensorSlot*> slot_of_;  // views into slots_
+    std::set<std::string_view> filled_;                                // the same
+    bool prefixed_ = false;
+};
+
+}  // namespace
+
+std::uint64_t HfFolder::weight_file_bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& file : files) sum += file->file_size();
+    return sum;
+}
+
+Result<HfFolder> open_hf_folder(const fs::path& path) {
+    HfFolder folder;
+    folder.path = path;
+    const fs::path config_path = path / "config.json";
+    const auto config_text = read_settings(config_path, max_config_bytes);
+    if (!config_text) return config_text.error();
+    auto config = parse_hf_config(*config_text, config_path.string(), &folder.notes);
+    if (!config) return config.error();
+    folder.config = *std::move(config);
+    folder.config.name = model_name(path);
+    if (const fs::path generation = path / "generation_config.json"; is_there(generation)) {
+        const auto text = read_settings(generation, max_config_bytes);
+        if (!text) return text.error();
+        DS_TRY(add_generation_config(*text, generation.string(), folder.config, &folder.notes));
+    }
+    DS_TRY(open_weight_files(folder));
+    DS_TRY(Matcher(folder).match());
+    return folder;
+}
+
+}  // namespace decodescope

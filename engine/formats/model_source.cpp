@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/formats/model_source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "engine/formats/hf_folder.h"
+#include "engine/formats/quote.h"
+#include "engine/model/preset.h"
+
+namespace decodescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view preset_prefix = "preset:";
+
+std::vector<fs::path> resource_roots() {
+    std::vector<fs::path> roots;
+    if (const char* set = std::getenv("DECODESCOPE_DATA"); set != nullptr && *set != '\0')
+        roots.emplace_back(set);
+    std::error_code ignored;
+    if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty()) {
+        roots.push_back(program.parent_path().parent_path() / "share" / "decodescope");
+        roots.push_back(program.parent_path().parent_path().parent_path().parent_path() / "resources");
+    }
+    roots.emplace_back(DECODESCOPE_SOURCE_RESOURCES);
+    return roots;
+}
+
+bool is_plain_name(std::string_view name) {
+    return !name.empty() && name.front() != '.' &&
+           name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+               name.npos;
+}
+
+bool has_tokenizer_files(const fs::path& folder) {
+    std::error_code ignored;
+    return fs::exists(folder / "vocab.json", ignored) || fs::exists(folder / "encoder.json", ignored);
+}
+
+/// The folder's tokenizer, or null when it has none. Ids the model has no row for are refused.
+Result<std::shared_ptr<const Tokenizer>> load_tokenizer(const HfFolder& folder,
+                                                        std::vector<std::string>& notes) {
+    if (!has_tokenizer_files(folder.path)) {
+        notes.push_back(
+            fmt::format("{}: no vocab.json; prompts must be given as token ids.", folder.path.string()));
+        return std::shared_ptr<const Tokenizer>();
+    }
+    auto tokenizer = load_byte_level_bpe(folder.path);
+    if (!tokenizer) return tokenizer;
+    const int n_token = (*tokenizer)->n_token();
+    if (n_token > folder.config.vocab) {
+        return Error{ErrorKind::bad_input,
+                     fmt::format("{}: the tokenizer has ids up to {}, but vocab_size is {}.",
+                                 folder.path.string(), n_token - 1, folder.config.vocab)};
+    }
+    if (n_token < folder.config.vocab) {
+        notes.push_back(fmt::format("{}: vocab_size is {}, of which the tokenizer names {}.",
+                                    folder.path.string(), folder.config.vocab, n_token));
+    }
+    return tokenizer;
+}
+
+Result<HfFolder> open_model_folder(const ModelRef& ref) {
+    const auto path = resolve_model_path(ref.path);
+    if (!path) return path.error();
+    return open_hf_folder(*path);
+}
+
+Result<ModelSummary> summarize_preset(const ModelRef& ref) {
+    const auto config = preset_config(ref.preset);
+    if (!config) return config.error();
+    ModelSummary summary;
+    summary.config = *config;
+    for (const TensorSlot& slot : planned_slots(*config)) {
+        const auto rows = static_cast<std::uint64_t>(slot.rows);
+        const auto columns = static_cast<std::uint64_t>(slot.columns);
+        auto shape = slot.rows == 1 ? std::vector{columns} : std::vector{rows, columns};
+        summary.tensors.push_back(
+            {slot.name, "F32", std::move(shape), rows * columns * sizeof(float), "random weights"});
+    }
+    return summary;
+}
+
+Result<ModelSummary> summarize(const HfFolder& folder) {
+    ModelSummary summary;
+    summary.config = folder.config;
+    summary.notes = folder.notes;
+    summary.file_bytes = folder.weight_file_bytes();
+    for (const HfTensor& tensor : folder.tensors) {
+        const SafetensorsEntry& entry = *tensor.entry;
+        summary.tensors.push_back({entry.name, entry.dtype, entry.shape, entry.size(), tensor.use});
+    }
+    const auto tokenizer = load_tokenizer(folder, summary.notes);
+    if (!tokenizer) return tokenizer.error();
+    summary.has_tokenizer = *tokenizer != nullptr;
+    return summary;
+}
+
+Result<LoadedModel> load(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger, std::stop_token stop) {
+    LoadedModel model;
+    if (!ref.preset.empty()) {
+        const auto config = preset_config(ref.preset);
+        if (!config) return config.error();
+        auto weights = random_weights(*config, ref.seed, std::move(ledger));
+        if (!weights) return weights.error();
+        model.weights = *std::move(weights);
+        return model;
+    }
+    auto folder = open_model_folder(ref);
+    if (!folder) return folder.error();
+    // The tokenizer is small and may be refused, so it comes before the weights.
+    auto tokenizer = load_tokenizer(*folder, folder->notes);
+    if (!tokenizer) return tokenizer.error();
+    auto weights = load_hf_weights(*folder, std::move(ledger), std::move(stop));
+    if (!weights) return weights.error();
+    model.weights = *std::move(weights);
+    model.tokenizer = *std::move(tokenizer);
+    return model;
+}
+
+/// Runs `body`; what the standard library throws ends here.
+template <class Body>
+auto without_exceptions(Body&& body) -> decltype(body()) {
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return Error{ErrorKind::out_of_memory, "No memory left to open the model."};
+    } catch (const std::exception& error) {
+        return Error{ErrorKind::internal, fmt::format("The model could not be opened: {}.", error.what())};
+    }
+}
+
+}  // namespace
+
+Result<ModelRef> parse_model_ref(std::string_view text) {
+    ModelRef ref;
+    if (text.empty()) return Error{ErrorKind::bad_input, "The model is empty, expected a folder or a name."};
+    if (!text.starts_with(preset_prefix)) {
+        ref.path = text;
+        return ref;
+    }
+    const std::string_view rest = text.substr(preset_prefix.size());
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    ref.preset = rest.substr(0, comma);
+    if (ref.preset.empty()) {
+        return Error{ErrorKind::bad_input,
+                     fmt::format("Model {}: the preset's name is missing, expected one of {}.", quote(text),
+                                 fmt::join(preset_names(), ", "))};
+    }
+    if (comma == rest.size()) return ref;
+    std::string_view seed = rest.substr(comma + 1);
+    constexpr std::string_view key = "seed=";
+    const bool named = seed.starts_with(key);
+    if (named) seed.remove_prefix(key.size());
+    const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), ref.seed);
+    if (!named || error != std::errc() || end != seed.data() + seed.size()) {
+        return Error{
+            ErrorKind::bad_input,
+            fmt::format("Model {}: expected preset:NAME or preset:NAME,seed=N with a whole number N.",
+                        quote(text))};
+    }
+    return ref;
+}
+
+Result<fs::path> bundled_file(const std::string& relative_path) {
+    std::vector<std::string> tried;
+    for (const fs::path& root : resource_roots()) {
+        fs::path path = root / relative_path;
+        std::error_code ignored;
+        if (fs::exists(path, ignored)) return path;
+        tried.push_back(path.string());
+    }
+    return Error{ErrorKind::io, fmt::format("The bundled {} was not found; looked for {}.", relative_path,
+                                            fmt::join(tried, ", "))};
+}
+
+Result<fs::path> resolve_model_path(const std::string& path_or_name) {
+    if (path_or_name.empty()) {
+        return Error{ErrorKind::bad_input, "The model is empty, expected a folder or a name."};
+    }
+    const fs::path path(path_or_name);
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    if (fs::is_directory(status)) return path;
+    if (fs::exists(status)) {
+        return Error{path.extension() == ".gguf" ? ErrorKind::unsupported : ErrorKind::bad_input,
+                     fmt::format("{}: is a file, expected a folder with config.json and model.safetensors.",
+                                 path_or_name)};
+    }
+    if (is_plain_name(path_or_name)) {
+        if (auto bundled = bundled_file("models/" + path_or_name)) return bundled;
+    }
+    return Error{ErrorKind::io, fmt::format("{}: is neither a folder nor the name of a bundled model.",
+                                            quote(path_or_name, 400))};
+}
+
+Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
+                               std::stop_token stop) {
+    return without_exceptions([&] { return load(ref, std::move(ledger), std::move(stop)); });
+}
+
+Result<ModelSummary> inspect_model(const ModelRef& ref) {
+    return without_exceptions([&]() -> Result<ModelSummary> {
+        if (!ref.preset.empty()) return summarize_preset(ref);
+        const auto folder = open_model_folder(ref);
+        if (!folder) return folder.error();
+        return summarize(*folder);
+    });
+}
+
+}  // namespace decodescope
