@@ -12,6 +12,7 @@ pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 if(DECODESCOPE_UI)
     find_package(Qt6 6.4 QUIET COMPONENTS Widgets PrintSupport Svg)
     find_package(QCustomPlotQt6 CONFIG QUIET)
+    find_package(Boost 1.74 REQUIRED)
     if(NOT Qt6_FOUND OR NOT QCustomPlotQt6_FOUND)
         message(
             FATAL_ERROR

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/actions.h"
+
+#include <QCoreApplication>
+#include <QKeySequence>
+
+namespace decodescope {
+
+namespace {
+
+struct Spec {
+    ActionId id;
+    const char* name;  // object name
+    const char* category;
+    const char* text;
+    const char* toolTip;
+    QList<QKeySequence> keys;
+    bool checkable = false;
+};
+
+// Texts are marked for translation here and translated when the actions are made.
+const QList<Spec>& specs() {
+    static const char* file = QT_TRANSLATE_NOOP("Actions", "File");
+    static const char* run = QT_TRANSLATE_NOOP("Actions", "Run");
+    static const char* view = QT_TRANSLATE_NOOP("Actions", "View");
+    static const char* help = QT_TRANSLATE_NOOP("Actions", "Help");
+    static const QList<Spec> list = {
+        {ActionId::openModel,
+         "actionOpenModel",
+         file,
+         QT_TRANSLATE_NOOP("Actions", "Open &Model Folder…"),
+         QT_TRANSLATE_NOOP("Actions", "Load a model from a Hugging Face folder"),
+         {QKeySequence(Qt::CTRL | Qt::Key_O)}},
+        {ActionId::openExperiment,
+         "actionOpenExperiment",
+         file,
+         QT_TRANSLATE_NOOP("Actions", "Open &Experiment…"),
+         QT_TRANSLATE_NOOP("Actions", "Fill the panel from an experiment file"),
+         {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O)}},
+        {ActionId::openRecord,
+         "actionOpenRecord",
+         file,
+         QT_TRANSLATE_NOOP("Actions", "Open &Record…"),
+         QT_TRANSLATE_NOOP("Actions", "Show a run that was saved before"),
+         {}},
+        {ActionId::saveExperiment,
+         "actionSaveExperiment",
+         file,
+         QT_TRANSLATE_NOOP("Actions", "Save Experi&ment…"),
+         QT_TRANSLATE_NOOP("Actions", "Write the panel's experiment to a file"),
+         {}},
+        {ActionId::saveRecord,
+         "actionSaveRecord",
+         file,
+         QT_TRANSLATE_NOOP("Actions", "&Save Record…"),
+         QT_TRANSLATE_NOOP("Actions", "Write everything this run measured to a file"),
+         {QKeySequence(Qt::CTRL | Qt::Key_S)}},
+        {ActionId::exportCharts,
+         "actionExportCharts",
+         file,
+         QT_TRANSLATE_NOOP("Actions", "&Export Charts…"),
+         QT_TRANSLATE_NOOP("Actions",
+                           "Write every chart of this run as PNG, SVG, PDF and CSV, with a report"),
+         {QKeySequence(Qt::CTRL | Qt::Key_E)}},
+        {ActionId::quit,
+         "actionQuit",
+         file,
+         QT_TRANSLATE_NOOP("Actions", "&Quit"),
+         QT_TRANSLATE_NOOP("Actions", "Close the window"),
+         {QKeySequence(Qt::CTRL | Qt::Key_Q)}},
+        {ActionId::run,
+         "actionRun",
+         run,
+         QT_TRANSLATE_NOOP("Actions", "&Run"),
+         QT_TRANSLATE_NOOP("Actions", "Run the experiment"),
+         {QKeySequence(Qt::CTRL | Qt::Key_R), QKeySequence(Qt::Key_F5)}},
+        {ActionId::stop,
+         "actionStop",
+         run,
+         QT_TRANSLATE_NOOP("Actions", "&Stop"),
+         QT_TRANSLATE_NOOP("Actions", "Stop the run; what was measured so far is kept"),
+         {QKeySequence(Qt::Key_Escape)}},
+        {ActionId::showRace,
+         "actionShowRace",
+         view,
+         QT_TRANSLATE_NOOP("Actions", "R&ace"),
+         QT_TRANSLATE_NOOP("Actions", "What each lane costs per token, and what it writes"),
+         {QKeySequence(Qt::CTRL | Qt::Key_1)},
+         true},
+        {ActionId::showMemory,
+         "actionShowMemory",
+         view,
+         QT_TRANSLATE_NOOP("Actions", "&Memory"),
+         QT_TRANSLATE_NOOP("Actions", "Where the bytes are"),
+         {QKeySequence(Qt::CTRL | Qt::Key_2)},
+         true},
+        {ActionId::showInside,
+         "actionShowInside",
+         view,
+         QT_TRANSLATE_NOOP("Actions", "&Inside"),
+         QT_TRANSLATE_NOOP("Actions", "Who sees whom in one step, and at which position"),
+         {QKeySequence(Qt::CTRL | Qt::Key_3)},
+         true},
+        {ActionId::themeSystem,
+         "actionThemeSystem",
+         view,
+         QT_TRANSLATE_NOOP("Actions", "As the &System"),
+         QT_TRANSLATE_NOOP("Actions", "Light or dark as the desktop is"),
+         {},
+         true},
+        {ActionId::themeLight,
+         "actionThemeLight",
+         view,
+         QT_TRANSLATE_NOOP("Actions", "&Light"),
+         QT_TRANSLATE_NOOP("Actions", "Dark text on light cards"),
+         {},
+         true},
+        {ActionId::themeDark,
+         "actionThemeDark",
+         view,
+         QT_TRANSLATE_NOOP("Actions", "&Dark"),
+         QT_TRANSLATE_NOOP("Actions", "Light text on dark cards"),
+         {},
+         true},
+        {ActionId::shortcuts,
+         "actionShortcuts",
+         help,
+         QT_TRANSLATE_NOOP("Actions", "&Keyboard Shortcuts"),
+         QT_TRANSLATE_NOOP("Actions", "All keys on one sheet"),
+         {QKeySequence(Qt::Key_F1), QKeySequence(Qt::Key_Question)}},
+        {ActionId::about,
+         "actionAbout",
+         help,
+         QT_TRANSLATE_NOOP("Actions", "&About DecodeScope"),
+         QT_TRANSLATE_NOOP("Actions", "Version and licence"),
+         {}},
+    };
+    return list;
+}
+
+QString translated(const char* text) {
+    return QCoreApplication::translate("Actions", text);
+}
+
+QString keysText(const QList<QKeySequence>& keys) {
+    QStringList texts;
+    for (const QKeySequence& key : keys) texts << key.toString(QKeySequence::NativeText);
+    return texts.join(QCoreApplication::translate("Actions", " or "));
+}
+
+}  // namespace
+
+Actions::Actions(QObject* parent) : QObject(parent) {
+    for (const Spec& spec : specs()) {
+        auto* action = new QAction(translated(spec.text), this);
+        action->setObjectName(QLatin1String(spec.name));
+        action->setShortcuts(spec.keys);
+        action->setCheckable(spec.checkable);
+        const QString keys = keysText(spec.keys);
+        action->setToolTip(keys.isEmpty() ? translated(spec.toolTip)
+                                          : QStringLiteral("%1 (%2)").arg(translated(spec.toolTip), keys));
+        action->setStatusTip(QString());
+        m_actions[static_cast<std::size_t>(spec.id)] = action;
+    }
+}
+
+QList<Actions::Entry> Actions::shortcutEntries() const {
+    QList<Entry> entries;
+    for (const Spec& spec : specs()) {
+        if (spec.keys.isEmpty()) continue;
+        QString text = translated(spec.text);
+        text.remove(QLatin1Char('&'));
+        text.remove(QStringLiteral("…"));
+        entries.append({translated(spec.category), text, keysText(spec.keys)});
+    }
+    const QString inside = tr("Inside");
+    entries.append({inside, tr("Step back, step on"), tr("Left, Right")});
+    entries.append({inside, tr("Ten steps back, ten on"), tr("Page Up, Page Down")});
+    entries.append({inside, tr("First step, last step"), tr("Home, End")});
+    entries.append({tr("Text"), tr("Select all, copy"), tr("Ctrl+A, Ctrl+C")});
+    return entries;
+}
+
+}  // namespace decodescope

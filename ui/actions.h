@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QAction>
+#include <QObject>
+
+#include <array>
+#include <span>
+
+namespace decodescope {
+
+/// Every command of the window.
+enum class ActionId {
+    openModel,
+    openExperiment,
+    openRecord,
+    saveExperiment,
+    saveRecord,
+    exportCharts,
+    quit,
+    run,
+    stop,
+    showRace,
+    showMemory,
+    showInside,
+    themeSystem,
+    themeLight,
+    themeDark,
+    shortcuts,
+    about,
+};
+inline constexpr std::size_t n_action = 17;
+
+/// The registry of commands: one table has each one's text, explanation, shortcut and category; menus, tool
+/// bar and the sheet of shortcuts are made from it.
+class Actions : public QObject {
+    Q_OBJECT
+
+public:
+    explicit Actions(QObject* parent);
+
+    QAction* operator[](ActionId id) const { return m_actions[static_cast<std::size_t>(id)]; }
+
+    /// One line of the sheet of shortcuts.
+    struct Entry {
+        QString category;
+        QString text;
+        QString keys;
+    };
+    /// All commands that have a shortcut, by category, then keys that only work inside one view.
+    QList<Entry> shortcutEntries() const;
+
+private:
+    std::array<QAction*, n_action> m_actions{};
+};
+
+}  // namespace decodescope

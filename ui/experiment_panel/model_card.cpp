@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/experiment_panel/model_card.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <cstdint>
+
+#include "engine/model/preset.h"
+#include "ui/chart/format.h"
+#include "ui/widgets/labels.h"
+
+namespace decodescope {
+
+QString roundCount(std::int64_t count) {
+    const double value = static_cast<double>(count);
+    if (value < 1e4) return formatCount(count);
+    if (value < 999.5e3) return formatNumber(value / 1e3, 2) + QStringLiteral(" k");
+    if (value < 999.5e6) return formatNumber(value / 1e6, value < 1e8 ? 2 : 3) + QStringLiteral(" M");
+    return formatNumber(value / 1e9, 2) + QStringLiteral(" G");
+}
+
+QString modelTitle(const ModelRef& ref) {
+    if (!ref.preset.empty())
+        return ModelCard::tr("%1, random weights").arg(QString::fromStdString(ref.preset));
+    const QString path = QDir::cleanPath(QString::fromStdString(ref.path));
+    const QString name = QFileInfo(path).fileName();
+    return name.isEmpty() ? path : name;
+}
+
+ModelCard::ModelCard(QWidget* parent) : Card(parent) {
+    const CardMetrics metrics(font());
+    m_name = new QLabel(this);
+    m_name->setObjectName(QStringLiteral("modelName"));
+    m_name->setFont(metrics.title);
+    m_name->setTextFormat(Qt::PlainText);
+    m_choose = new QToolButton(this);
+    m_choose->setObjectName(QStringLiteral("modelChoose"));
+    m_choose->setAutoRaise(true);
+    m_choose->setArrowType(Qt::DownArrow);
+    m_choose->setPopupMode(QToolButton::InstantPopup);
+    m_choose->setAccessibleName(tr("Choose a model"));
+    m_choose->setToolTip(tr("Choose a model"));
+    m_choose->setMenu(new QMenu(m_choose));
+    // The arrow says it already.
+    m_choose->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+    connect(m_choose->menu(), &QMenu::aboutToShow, this, &ModelCard::fillMenu);
+
+    auto* head = new QHBoxLayout;
+    head->addWidget(m_name, 1);
+    head->addWidget(m_choose);
+    m_details = mutedLabel({}, this);
+    m_details->setObjectName(QStringLiteral("modelDetails"));
+    m_details->setWordWrap(true);
+    m_details->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    content()->setSpacing(0);
+    content()->addLayout(head);
+    content()->addWidget(m_details);
+    setAccessibleName(tr("Model"));
+}
+
+void ModelCard::setRef(const ModelRef& ref) {
+    m_ref = ref;
+    m_name->setText(modelTitle(ref));
+    m_name->setToolTip(QDir::toNativeSeparators(QString::fromStdString(ref.path)));
+}
+
+void ModelCard::setConfig(const ModelConfig& config) {
+    const QString family = config.family == Family::gpt2 ? tr("GPT-2 family") : QString();
+    const QString stored = QString::fromLatin1(to_string(config.stored_dtype)).toUpper();
+    const QString first = QStringList{family,
+                                      tr("%1 parameters").arg(roundCount(config.n_parameter())),
+                                      tr("%1 layers").arg(config.n_layer),
+                                      tr("%1 heads").arg(config.n_head),
+                                      tr("context %1").arg(formatCount(config.n_positions)),
+                                      stored}
+                              .join(QStringLiteral(" · "));
+    const QString second =
+        tr("KV %1 per token (f32)").arg(formatBytesExactly(config.kv_bytes_per_token(DType::f32)));
+    m_details->setText(first + QLatin1Char('\n') + second);
+    m_details->setToolTip(tr("KV bytes per token = 2 × %1 layers × %2 KV heads × %3 head_dim × 4 B: what one "
+                             "more token of text "
+                             "adds to a lane's cache.")
+                              .arg(config.n_layer)
+                              .arg(config.n_kv_head)
+                              .arg(config.head_dim));
+}
+
+void ModelCard::setStatus(const QString& sentence) {
+    m_details->setText(sentence);
+    m_details->setToolTip({});
+}
+
+void ModelCard::fillMenu() {
+    QMenu* menu = m_choose->menu();
+    menu->clear();
+    const auto offer = [this](QMenu* target, const QString& text, const ModelRef& ref) {
+        connect(target->addAction(text), &QAction::triggered, this, [this, ref] { emit chosen(ref); });
+    };
+    offer(menu, tr("Demo (bundled)"), {.path = "demo", .preset = {}, .seed = 0});
+    connect(menu->addAction(tr("Open Folder…")), &QAction::triggered, this, &ModelCard::browseRequested);
+    QMenu* presets = menu->addMenu(tr("Random Weights"));
+    presets->setToolTip(tr("Known shapes filled with random numbers: right for timing, not for text"));
+    for (const std::string_view name : preset_names())
+        offer(presets, QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())),
+              {.path = {}, .preset = std::string(name), .seed = 0});
+    if (m_recent.isEmpty()) return;
+    menu->addSection(tr("Recent"));
+    for (const QString& folder : m_recent)
+        offer(menu, QDir::toNativeSeparators(folder),
+              {.path = folder.toStdString(), .preset = {}, .seed = 0});
+}
+
+}  // namespace decodescope

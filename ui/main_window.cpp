@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/main_window.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDialog>
+#include <QLabel>
+#include <QMenuBar>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/measure/process_memory.h"
+#include "ui/actions.h"
+#include "ui/chart/chart.h"
+#include "ui/chart/format.h"
+#include "ui/experiment_panel/experiment_panel.h"
+#include "ui/experiment_panel/model_card.h"
+#include "ui/inside/inside_page.h"
+#include "ui/memory/memory_page.h"
+#include "ui/memory/memory_series.h"
+#include "ui/race/race_page.h"
+#include "ui/theme/card.h"
+#include "ui/widgets/bar_button.h"
+#include "ui/widgets/help_dialogs.h"
+#include "ui/widgets/labels.h"
+#include "ui/widgets/message_bar.h"
+
+namespace decodescope {
+
+namespace {
+
+constexpr int memoryIntervalMs = 1000;
+constexpr std::array<const char*, 3> screenNames = {"race", "memory", "inside"};
+constexpr std::array screenActions = {ActionId::showRace, ActionId::showMemory, ActionId::showInside};
+
+QString bestInstructionSet(const Environment& environment) {
+    static constexpr std::array<std::pair<const char*, const char*>, 4> sets = {
+        {{"avx512f", "AVX-512"}, {"avx2", "AVX2"}, {"avx", "AVX"}, {"neon", "NEON"}}};
+    for (const auto& [key, name] : sets) {
+        const auto& present = environment.instruction_sets;
+        if (std::find(present.begin(), present.end(), key) != present.end()) return QString::fromLatin1(name);
+    }
+    return {};
+}
+
+}  // namespace
+
+MainWindow::MainWindow(Theme& theme, Options options)
+    : m_theme(theme),
+      m_settings(options.settingsPath),
+      m_session(std::make_unique<Session>(nullptr, options.engine, options.ringCapacity)),
+      m_actions(new Actions(this)) {
+    setObjectName(QStringLiteral("mainWindow"));
+    setWindowTitle(QStringLiteral("DecodeScope"));
+    setAcceptDrops(true);
+    buildPages();
+    buildMenus();
+    buildToolBar();
+    buildStatusBar();
+    connectSession();
+    restore(options);
+    updateState();
+    updateStatus();
+    updateMemory();
+}
+
+MainWindow::~MainWindow() {
+    // Before the pages go: nothing may arrive for them any more.
+    m_session.reset();
+}
+
+void MainWindow::buildPages() {
+    const CardMetrics metrics(font());
+    m_panel = new ExperimentPanel(this);
+    m_messages = new MessageBar(this);
+    m_messages->setObjectName(QStringLiteral("messageBar"));
+    m_race = new RacePage(m_data, this);
+    m_memory = new MemoryPage(m_data, this);
+    m_inside = new InsidePage(m_data, this);
+    m_pages = new QStackedWidget(this);
+    m_pages->setObjectName(QStringLiteral("pages"));
+    m_pages->addWidget(m_race);
+    m_pages->addWidget(m_memory);
+    m_pages->addWidget(m_inside);
+    for (Chart* chart : charts())
+        connect(chart, &Chart::notice, this, [this](const QString& text) { m_progress->setText(text); });
+
+    auto* right = new QWidget(this);
+    auto* column = new QVBoxLayout(right);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    auto* messageRow = new QHBoxLayout;
+    messageRow->setContentsMargins(metrics.spacing, 0, metrics.spacing, 0);
+    messageRow->addWidget(m_messages);
+    column->addLayout(messageRow);
+    column->addWidget(m_pages, 1);
+
+    m_splitter = new QSplitter(Qt::Horizontal, this);
+    m_splitter->setObjectName(QStringLiteral("splitter"));
+    m_splitter->setHandleWidth(1);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(m_panel);
+    m_splitter->addWidget(right);
+    m_splitter->setStretchFactor(0, 0);
+    m_splitter->setStretchFactor(1, 1);
+    setCentralWidget(m_splitter);
+}
+
+void MainWindow::buildMenus() {
+    const auto& actions = *m_actions;
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    file->addAction(actions[ActionId::openModel]);
+    file->addAction(actions[ActionId::openExperiment]);
+    file->addAction(actions[ActionId::openRecord]);
+    m_recentMenu = file->addMenu(tr("Open Re&cent"));
+    file->addSeparator();
+    file->addAction(actions[ActionId::saveExperiment]);
+    file->addAction(actions[ActionId::saveRecord]);
+    file->addSeparator();
+    file->addAction(actions[ActionId::quit]);
+    QMenu* run = menuBar()->addMenu(tr("&Run"));
+    run->addAction(actions[ActionId::run]);
+    run->addAction(actions[ActionId::stop]);
+    QMenu* view = menuBar()->addMenu(tr("&View"));
+    auto* screens = new QActionGroup(this);
+    for (const ActionId id : screenActions) {
+        screens->addAction(actions[id]);
+        view->addAction(actions[id]);
+    }
+    view->addSeparator();
+    QMenu* theme = view->addMenu(tr("&Theme"));
+    auto* themes = new QActionGroup(this);
+    for (const ActionId id : {ActionId::themeSystem, ActionId::themeLight, ActionId::themeDark}) {
+        themes->addAction(actions[id]);
+        theme->addAction(actions[id]);
+    }
+    QMenu* exports = menuBar()->addMenu(tr("&Export"));
+    exports->addAction(actions[ActionId::exportCharts]);
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    help->addAction(actions[ActionId::shortcuts]);
+    help->addAction(actions[ActionId::about]);
+
+    connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
+    connect(actions[ActionId::openModel], &QAction::triggered, this, &MainWindow::browseModel);
+    connect(actions[ActionId::openExperiment], &QAction::triggered, this, &MainWindow::browseExperiment);
+    connect(actions[ActionId::openRecord], &QAction::triggered, this, &MainWindow::browseRecord);
+    connect(actions[ActionId::saveExperiment], &QAction::triggered, this, &MainWindow::browseSaveExperiment);
+    connect(actions[ActionId::saveRecord], &QAction::triggered, this, &MainWindow::browseSaveRecord);
+    connect(actions[ActionId::exportCharts], &QAction::triggered, this, &MainWindow::browseExport);
+    connect(actions[ActionId::quit], &QAction::triggered, this, &QWidget::close);
+    connect(actions[ActionId::run], &QAction::triggered, this, &MainWindow::startRun);
+    connect(actions[ActionId::stop], &QAction::triggered, this, [this] {
+        m_session->stop();
+        updateState();
+        updateStatus();
+    });
+    for (std::size_t i = 0; i < screenActions.size(); ++i)
+        connect(actions[screenActions[i]], &QAction::triggered, this,
+                [this, i] { showScreen(static_cast<int>(i)); });
+    connect(actions[ActionId::themeSystem], &QAction::triggered, this,
+            [this] { setThemeMode(Theme::Mode::System); });
+    connect(actions[ActionId::themeLight], &QAction::triggered, this,
+            [this] { setThemeMode(Theme::Mode::Light); });
+    connect(actions[ActionId::themeDark], &QAction::triggered, this,
+            [this] { setThemeMode(Theme::Mode::Dark); });
+    connect(actions[ActionId::shortcuts], &QAction::triggered, this,
+            [this] { shortcutSheet(*m_actions, this)->show(); });
+    connect(actions[ActionId::about], &QAction::triggered, this, [this] { aboutDialog(this)->show(); });
+}
+
+void MainWindow::buildToolBar() {
+    const CardMetrics metrics(font());
+    auto* bar = addToolBar(tr("Main"));
+    bar->setObjectName(QStringLiteral("toolBar"));
+    bar->setMovable(false);
+    bar->setContextMenuPolicy(Qt::PreventContextMenu);
+    auto* content = new QWidget(bar);
+    auto* row = new QHBoxLayout(content);
+    row->setContentsMargins(metrics.padding, metrics.padding / 2, metrics.padding, metrics.padding / 2);
+    row->setSpacing(metrics.padding / 2);
+    const auto add = [&](ActionId id, BarButton::Look look, BarButton::Symbol symbol, const char* name) {
+        auto* button = new BarButton((*m_actions)[id], look, symbol, content);
+        button->setObjectName(QLatin1String(name));
+        row->addWidget(button);
+    };
+    add(ActionId::run, BarButton::Look::primary, BarButton::Symbol::play, "runButton");
+    add(ActionId::stop, BarButton::Look::plain, BarButton::Symbol::stop, "stopButton");
+    row->addSpacing(metrics.padding * 3);
+    add(ActionId::showRace, BarButton::Look::tab, BarButton::Symbol::none, "raceTab");
+    add(ActionId::showMemory, BarButton::Look::tab, BarButton::Symbol::none, "memoryTab");
+    add(ActionId::showInside, BarButton::Look::tab, BarButton::Symbol::none, "insideTab");
+    row->addStretch(1);
+    bar->addWidget(content);
+}
+
+void MainWindow::buildStatusBar() {
+    const CardMetrics metrics(font());
+    statusBar()->setSizeGripEnabled(false);
+    statusBar()->setStyleSheet(QStringLiteral("QStatusBar::item { border: none; }"));
+    const auto add = [&](const char* name, const QString& accessibleName, bool permanent) {
+        QLabel* label = mutedLabel({}, this);
+        label->setObjectName(QLatin1String(name));
+        label->setAccessibleName(accessibleName);
+        label->setContentsMargins(metrics.padding, metrics.padding / 4, metrics.padding, metrics.padding / 4);
+        if (permanent)
+            statusBar()->addPermanentWidget(label);
+        else
+            statusBar()->addWidget(label, 1);
+        return label;
+    };
+    m_progress = add("progressLabel", tr("Progress"), false);
+    m_device = add("deviceLabel", tr("Device"), true);
+    m_kernels = add("kernelsLabel", tr("Matrix products"), true);
+    m_memoryLabel = add("memoryLabel", tr("Resident memory"), true);
+    m_dropped = add("droppedLabel", tr("Dropped events"), true);
+    m_memoryLabel->setToolTip(tr("Resident memory of this process"));
+    m_dropped->setToolTip(
+        tr("Steps that the window did not draw live because it was busy. The record has every step."));
+    m_memoryTimer.setInterval(memoryIntervalMs);
+    connect(&m_memoryTimer, &QTimer::timeout, this, &MainWindow::updateMemory);
+    m_memoryTimer.start();
+}
+
+void MainWindow::connectSession() {
+    Session* session = m_session.get();
+    connect(session, &Session::activityChanged, this, [this] {
+        updateState();
+        updateStatus();
+    });
+    connect(session, &Session::environmentRead, this, &MainWindow::updateStatus);
+    connect(session, &Session::modelLoading, this, [this](const ModelRef& ref) {
+        m_panel->modelCard()->setStatus(tr("loading …"));
+        m_progress->setText(tr("Loading %1").arg(modelTitle(ref)));
+    });
+    connect(session, &Session::modelLoaded, this, [this](const std::shared_ptr<const LoadedModel>& model) {
+        m_panel->modelCard()->setRef(m_session->modelRef());
+        m_panel->setModel(model->weights->config, model->tokenizer != nullptr);
+        updateMemory();
+    });
+    connect(session, &Session::runStarted, this,
+            [this](const Experiment& experiment, const RunStarted& started) {
+                m_messages->clear();
+                m_data.begin(experiment, started, *m_session->model(), m_session->environment());
+                updateStatus();
+            });
+    connect(session, &Session::stepsArrived, &m_data, &RunData::append);
+    connect(session, &Session::stepsArrived, this, &MainWindow::updateStatus);
+    connect(session, &Session::runFinished, this, &MainWindow::runFinished);
+    connect(session, &Session::failed, this, &MainWindow::requestFailed);
+    connect(m_panel, &ExperimentPanel::modelChosen, this, &MainWindow::openModel);
+    connect(m_panel, &ExperimentPanel::browseRequested, this, &MainWindow::browseModel);
+}
+
+void MainWindow::restore(const Options& options) {
+    if (const QByteArray geometry = m_settings.get(settings::windowGeometry); !geometry.isEmpty())
+        restoreGeometry(geometry);
+    else
+        resize(1440, 900);
+    if (const QByteArray state = m_settings.get(settings::splitterState); !state.isEmpty())
+        m_splitter->restoreState(state);
+    const QString theme = m_settings.get(settings::theme);
+    setThemeMode(theme == QLatin1String("light")  ? Theme::Mode::Light
+                 : theme == QLatin1String("dark") ? Theme::Mode::Dark
+                                                  : Theme::Mode::System);
+    m_panel->modelCard()->setRecentFolders(m_settings.get(settings::recentModels));
+
+    if (!options.open.isEmpty()) {
+        showScreen(0);
+        openDemo(false);
+        openPath(options.open);
+        return;
+    }
+    const QByteArray last = m_settings.get(settings::lastExperiment);
+    const Result<Experiment> experiment =
+        parse_experiment(std::string_view(last.constData(), static_cast<std::size_t>(last.size())));
+    if (last.isEmpty() || !experiment) {
+        showScreen(0);
+        openDemo(options.autostart);
+        return;
+    }
+    const auto screen = std::find(screenNames.begin(), screenNames.end(), m_settings.get(settings::screen));
+    showScreen(screen == screenNames.end() ? 0 : static_cast<int>(screen - screenNames.begin()));
+    m_panel->setExperiment(*experiment);
+    m_session->loadModel(experiment->model);
+}
+
+void MainWindow::startRun() {
+    if (m_session->activity() == Session::Activity::running) return;
+    const Experiment experiment = m_panel->experiment();
+    if (const Result<void> valid = experiment.validate(); !valid) {
+        m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(valid.error().message));
+        return;
+    }
+    m_messages->clear();
+    m_session->run(experiment);
+}
+
+void MainWindow::runFinished(const std::shared_ptr<const Record>& record) {
+    m_data.finish(record);
+    if (record->status == FinishReason::capacity || record->status == FinishReason::failed)
+        m_messages->showMessage(MessageBar::Kind::warning, QString::fromStdString(record->reason));
+    updateState();
+    updateMemory();
+}
+
+void MainWindow::requestFailed(const Error& error) {
+    if (error.kind != ErrorKind::cancelled)
+        m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(error.message));
+    // A model that could not be loaded gives way to the one that is still there.
+    if (const auto model = m_session->model()) {
+        m_panel->modelCard()->setRef(m_session->modelRef());
+        m_panel->setModel(model->weights->config, model->tokenizer != nullptr);
+    } else {
+        m_panel->modelCard()->setStatus(tr("not loaded"));
+    }
+    updateState();
+}
+
+void MainWindow::showScreen(int index) {
+    const int shown = std::clamp(index, 0, static_cast<int>(screenActions.size()) - 1);
+    m_pages->setCurrentIndex(shown);
+    (*m_actions)[screenActions[static_cast<std::size_t>(shown)]]->setChecked(true);
+}
+
+void MainWindow::setThemeMode(Theme::Mode mode) {
+    m_theme.setMode(mode);
+    const auto id = mode == Theme::Mode::Light  ? ActionId::themeLight
+                    : mode == Theme::Mode::Dark ? ActionId::themeDark
+                                                : ActionId::themeSystem;
+    (*m_actions)[id]->setChecked(true);
+    m_settings.set(settings::theme, QString::fromLatin1(mode == Theme::Mode::Light  ? "light"
+                                                        : mode == Theme::Mode::Dark ? "dark"
+                                                                                    : "system"));
+}
+
+void MainWindow::updateState() {
+    const Session::Activity activity = m_session->activity();
+    const bool running = activity == Session::Activity::running;
+    (*m_actions)[ActionId::run]->setEnabled(!running);
+    (*m_actions)[ActionId::stop]->setEnabled(activity != Session::Activity::idle && !m_session->isStopping());
+    (*m_actions)[ActionId::saveRecord]->setEnabled(m_data.finishedRecord() != nullptr);
+    (*m_actions)[ActionId::exportCharts]->setEnabled(!m_data.isEmpty() && !m_data.isLive());
+    for (const ActionId id : {ActionId::openModel, ActionId::openExperiment, ActionId::openRecord})
+        (*m_actions)[id]->setEnabled(!running);
+    m_recentMenu->setEnabled(!running);
+    m_panel->setRunning(running);
+}
+
+void MainWindow::updateStatus() {
+    const Record& record = m_data.record();
+    const Session::Activity activity = m_session->activity();
+    int token = 0;
+    for (int lane = 0; lane < static_cast<int>(record.lanes.size()); ++lane) {
+        if (const RepetitionRecord* latest = m_data.latest(lane))
+            token = std::max(token, static_cast<int>(latest->steps.size()));
+    }
+    if (m_session->isStopping()) {
+        m_progress->setText(tr("Stopping …"));
+    } else if (activity == Session::Activity::running) {
+        m_progress->setText(!m_data.isLive() ? tr("Measuring the memory's read rate")
+                            : token == 0     ? tr("Running · warming up")
+                                             : tr("Running · token %1 of %2 · repetition %3 of %4")
+                                               .arg(token)
+                                               .arg(m_data.newTokens())
+                                               .arg(m_data.repetition() + 1)
+                                               .arg(record.experiment.repetitions));
+    } else if (activity == Session::Activity::idle) {
+        m_progress->setText(restingText());
+    }
+    const Environment* environment = m_session->environment();
+    if (environment != nullptr) {
+        const int threads = !m_data.isEmpty() && record.environment.threads > 0 ? record.environment.threads
+                                                                                : environment->physical_cores;
+        QString device = threads == 1 ? tr("CPU, 1 thread") : tr("CPU, %1 threads").arg(threads);
+        if (const QString set = bestInstructionSet(*environment); !set.isEmpty())
+            device += QStringLiteral(", ") + set;
+        m_device->setText(device);
+        m_device->setToolTip(QString::fromStdString(environment->cpu_model));
+        m_kernels->setText(QString::fromStdString(environment->blas).section(QStringLiteral(" ("), 0, 0));
+        m_kernels->setToolTip(QString::fromStdString(environment->blas));
+    }
+    const auto dropped = m_session->droppedEvents();
+    m_dropped->setText(dropped == 1
+                           ? tr("1 dropped event")
+                           : tr("%1 dropped events").arg(formatCount(static_cast<std::int64_t>(dropped))));
+}
+
+// What the status bar says while nothing runs.
+QString MainWindow::restingText() const {
+    const auto record = m_data.finishedRecord();
+    if (record == nullptr) return m_session->model() == nullptr ? QString() : tr("Ready");
+    std::int64_t ns = 0;
+    std::size_t token = 0;
+    for (const LaneRecord& lane : record->lanes) {
+        for (const RepetitionRecord& repetition : lane.repetitions) ns += repetition.e2e_ns();
+        if (!lane.repetitions.empty()) token = std::max(token, lane.repetitions.back().steps.size());
+    }
+    QString text;
+    switch (record->status) {
+        case FinishReason::cancelled: text = tr("Stopped at token %1").arg(token); break;
+        case FinishReason::capacity: text = tr("Ended at token %1: capacity reached").arg(token); break;
+        case FinishReason::failed: text = tr("Failed at token %1").arg(token); break;
+        default: text = tr("Done · %1 tokens").arg(token);
+    }
+    text += tr(" · %1 in all lanes").arg(formatDuration(static_cast<double>(ns)));
+    const OwnerBytes& after = record->tensor_bytes_after;
+    const std::uint64_t weights = after[static_cast<std::size_t>(Owner::weights)];
+    const std::uint64_t total = totalBytes(after);
+    if (total > 0) {
+        text += total == weights ? tr(" · caches freed, tensors %1: weights alone")
+                                       .arg(formatBytes(static_cast<double>(total)))
+                                 : tr(" · tensors %1, of which %2 are not weights")
+                                       .arg(formatBytes(static_cast<double>(total)),
+                                            formatBytes(static_cast<double>(total - weights)));
+    }
+    return text;
+}
+
+void MainWindow::updateMemory() {
+    const ProcessMemory memory = read_process_memory();
+    m_memoryLabel->setText(
+        tr("RSS %1").arg(memory.rss < 0 ? notMeasured() : formatBytes(static_cast<double>(memory.rss))));
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    m_session->stop();
+    m_settings.set(settings::windowGeometry, saveGeometry());
+    m_settings.set(settings::splitterState, m_splitter->saveState());
+    m_settings.set(settings::screen,
+                   QString::fromLatin1(screenNames[static_cast<std::size_t>(m_pages->currentIndex())]));
+    // The untouched demo is not worth remembering: the next start shows it anyway.
+    const std::string experiment = to_json(m_panel->experiment());
+    m_settings.set(settings::lastExperiment,
+                   experiment == m_demo ? QByteArray() : QByteArray::fromStdString(experiment));
+    event->accept();
+}
+
+}  // namespace decodescope

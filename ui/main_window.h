@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QMainWindow>
+
+#include <memory>
+
+#include "ui/session/run_data.h"
+#include "ui/session/session.h"
+#include "ui/settings.h"
+#include "ui/theme/theme.h"
+
+class QLabel;
+class QMenu;
+class QSplitter;
+class QStackedWidget;
+
+namespace decodescope {
+
+class Actions;
+class Chart;
+class ExperimentPanel;
+class InsidePage;
+class MemoryPage;
+class MessageBar;
+class RacePage;
+
+/// The window: menus, tool bar, the experiment at the left, one page per question, and the status bar. It
+/// wires the session to the pages and does the work with files; everything else is in its parts.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+
+public:
+    struct Options {
+        /// Where settings are kept; empty: the user's own file.
+        QString settingsPath = {};
+        /// Model folder, experiment or record to open; empty: the last experiment, or the demo.
+        QString open = {};
+        /// Run at once when the window opens on the demo.
+        bool autostart = true;
+        /// The engine behind the session; tests replace it.
+        Session::Engine engine = Session::realEngine();
+        std::size_t ringCapacity = 65536;
+    };
+
+    /// `theme` outlives the window.
+    MainWindow(Theme& theme, Options options);
+    ~MainWindow() override;
+
+    Session* session() { return m_session.get(); }
+    const RunData& data() const { return m_data; }
+    ExperimentPanel* panel() const { return m_panel; }
+    RacePage* racePage() const { return m_race; }
+    MemoryPage* memoryPage() const { return m_memory; }
+    InsidePage* insidePage() const { return m_inside; }
+    MessageBar* messages() const { return m_messages; }
+    Actions* actions() const { return m_actions; }
+
+    /// Opens a model folder, an experiment or a record, whichever it is; says in the message bar if it is
+    /// none.
+    void openPath(const QString& path);
+    void openModel(const ModelRef& ref);
+    void openExperiment(const QString& path);
+    void openRecord(const QString& path);
+    bool saveRecordTo(const QString& path);
+    bool saveExperimentTo(const QString& path);
+    /// Every chart of the three screens into a folder, as PNG, SVG, PDF and CSV, and the record.
+    bool exportChartsTo(const QString& folder);
+    /// 0 race, 1 memory, 2 inside.
+    void showScreen(int index);
+    void startRun();
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    void buildMenus();
+    void buildToolBar();
+    void buildPages();
+    void buildStatusBar();
+    void connectSession();
+    void restore(const Options& options);
+    void openDemo(bool run);
+    void updateState();
+    void updateStatus();
+    void updateMemory();
+    void fillRecentMenu();
+    void setThemeMode(Theme::Mode mode);
+    void runFinished(const std::shared_ptr<const Record>& record);
+    void requestFailed(const Error& error);
+    QString restingText() const;
+    void browseModel();
+    void browseExperiment();
+    void browseRecord();
+    void browseSaveExperiment();
+    void browseSaveRecord();
+    void browseExport();
+    void remember(const QString& file);
+    QString startFolder() const;
+    std::vector<Chart*> charts() const;
+
+    Theme& m_theme;
+    Settings m_settings;
+    RunData m_data;
+    std::unique_ptr<Session> m_session;
+    Actions* m_actions;
+    std::string m_demo;  // the demo experiment as JSON, to tell it from one that was changed
+    ExperimentPanel* m_panel = nullptr;
+    QSplitter* m_splitter = nullptr;
+    QStackedWidget* m_pages = nullptr;
+    RacePage* m_race = nullptr;
+    MemoryPage* m_memory = nullptr;
+    InsidePage* m_inside = nullptr;
+    MessageBar* m_messages = nullptr;
+    QMenu* m_recentMenu = nullptr;
+    QLabel* m_progress = nullptr;
+    QLabel* m_device = nullptr;
+    QLabel* m_kernels = nullptr;
+    QLabel* m_memoryLabel = nullptr;
+    QLabel* m_dropped = nullptr;
+    QTimer m_memoryTimer;
+};
+
+}  // namespace decodescope

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The main window's work with files: open, save, export, recent, drag and drop.
+#include <QDir>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QMimeData>
+#include <QStandardPaths>
+#include <QUrl>
+
+#include "ui/chart/export.h"
+#include "ui/chart/line_chart.h"
+#include "ui/chart/matrix_chart.h"
+#include "ui/experiment_panel/experiment_panel.h"
+#include "ui/experiment_panel/model_card.h"
+#include "ui/inside/inside_page.h"
+#include "ui/main_window.h"
+#include "ui/memory/memory_page.h"
+#include "ui/race/race_page.h"
+#include "ui/widgets/message_bar.h"
+
+namespace decodescope {
+
+namespace {
+
+std::filesystem::path toPath(const QString& path) {
+    return std::filesystem::path(path.toStdString());
+}
+
+// Which kind of file a JSON text is, by its schema; empty when it names none.
+QString schemaOf(const QString& path) {
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly)) return {};
+    constexpr qint64 enough = 4096;
+    const QByteArray head = file.read(enough);
+    for (const char* schema : {"decodescope.experiment/", "decodescope.record/"}) {
+        if (head.contains(schema)) return QString::fromLatin1(schema);
+    }
+    return {};
+}
+
+}  // namespace
+
+void MainWindow::openDemo(bool run) {
+    Experiment demo;
+    const Result<std::filesystem::path> path = bundled_file("experiments/demo.json");
+    const Result<Experiment> loaded = path ? load_experiment(*path) : Result<Experiment>(path.error());
+    if (loaded) {
+        demo = *loaded;
+    } else {
+        m_messages->showMessage(MessageBar::Kind::warning, QString::fromStdString(loaded.error().message));
+        for (const char* name : {"naive", "cached"}) {
+            if (const Result<LaneSpec> lane = lane_from_name(name)) demo.lanes.push_back(*lane);
+        }
+    }
+    m_panel->setExperiment(demo);
+    m_demo = to_json(m_panel->experiment());
+    if (run)
+        startRun();
+    else
+        m_session->loadModel(demo.model);
+}
+
+void MainWindow::openPath(const QString& path) {
+    if (m_session->activity() == Session::Activity::running) {
+        m_messages->showMessage(MessageBar::Kind::info,
+                                tr("A run is going on: stop it before opening something else."));
+        return;
+    }
+    const QFileInfo info(path);
+    const QString shown = QDir::toNativeSeparators(path);
+    if (!info.exists()) {
+        m_messages->showMessage(MessageBar::Kind::error, tr("%1 does not exist.").arg(shown));
+    } else if (info.isDir()) {
+        openModel({.path = info.absoluteFilePath().toStdString(), .preset = {}, .seed = 0});
+    } else if (const QString schema = schemaOf(path);
+               schema.startsWith(QLatin1String("decodescope.record"))) {
+        openRecord(path);
+    } else if (!schema.isEmpty()) {
+        openExperiment(path);
+    } else {
+        m_messages->showMessage(
+            MessageBar::Kind::error,
+            tr("%1 is neither a model folder nor an experiment nor a record.").arg(shown));
+    }
+}
+
+void MainWindow::openModel(const ModelRef& ref) {
+    m_messages->clear();
+    m_panel->modelCard()->setRef(ref);
+    m_session->loadModel(ref);
+    if (!ref.path.empty() && QFileInfo(QString::fromStdString(ref.path)).isDir()) {
+        m_settings.addRecent(settings::recentModels, QString::fromStdString(ref.path));
+        m_panel->modelCard()->setRecentFolders(m_settings.get(settings::recentModels));
+    }
+}
+
+void MainWindow::openExperiment(const QString& path) {
+    std::vector<std::string> warnings;
+    const Result<Experiment> experiment = load_experiment(toPath(path), &warnings);
+    if (!experiment) {
+        m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(experiment.error().message));
+        return;
+    }
+    m_messages->clear();
+    if (!warnings.empty())
+        m_messages->showMessage(MessageBar::Kind::warning, QString::fromStdString(warnings.front()));
+    m_panel->setExperiment(*experiment);
+    m_session->loadModel(experiment->model);
+    remember(path);
+}
+
+void MainWindow::openRecord(const QString& path) {
+    std::vector<std::string> warnings;
+    Result<Record> record = load_record(toPath(path), &warnings);
+    if (!record) {
+        m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(record.error().message));
+        return;
+    }
+    m_messages->clear();
+    if (!warnings.empty())
+        m_messages->showMessage(MessageBar::Kind::warning, QString::fromStdString(warnings.front()));
+    m_panel->setExperiment(record->experiment);
+    m_data.show(std::make_shared<const Record>(std::move(*record)), m_session->model().get());
+    m_session->loadModel(m_data.record().experiment.model);
+    remember(path);
+    updateState();
+    updateStatus();
+}
+
+bool MainWindow::saveRecordTo(const QString& path) {
+    const auto record = m_data.finishedRecord();
+    if (record == nullptr) return false;
+    if (const Result<void> saved = save_record(*record, toPath(path)); !saved) {
+        m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(saved.error().message));
+        return false;
+    }
+    m_messages->showMessage(MessageBar::Kind::info,
+                            tr("The record was saved to %1.").arg(QDir::toNativeSeparators(path)));
+    remember(path);
+    return true;
+}
+
+bool MainWindow::saveExperimentTo(const QString& path) {
+    if (const Result<void> saved = write_file_atomically(toPath(path), to_json(m_panel->experiment()));
+        !saved) {
+        m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(saved.error().message));
+        return false;
+    }
+    m_messages->showMessage(MessageBar::Kind::info,
+                            tr("The experiment was saved to %1.").arg(QDir::toNativeSeparators(path)));
+    remember(path);
+    return true;
+}
+
+std::vector<Chart*> MainWindow::charts() const {
+    return {m_race->latencyChart(), m_race->totalChart(), m_memory->chart(), m_inside->mask(),
+            m_inside->positions()};
+}
+
+bool MainWindow::exportChartsTo(const QString& folder) {
+    if (!QDir().mkpath(folder)) {
+        m_messages->showMessage(MessageBar::Kind::error,
+                                tr("The folder %1 cannot be made.").arg(QDir::toNativeSeparators(folder)));
+        return false;
+    }
+    int written = 0;
+    // Hidden pages have not taken everything over yet.
+    m_memory->catchUp();
+    m_inside->catchUp();
+    m_race->catchUp();
+    for (Chart* chart : charts()) {
+        if (chart->isEmpty()) continue;
+        for (const char* suffix : {"png", "svg", "pdf", "csv"}) {
+            const QString path =
+                QStringLiteral("%1/%2.%3").arg(folder, chart->exportName(), QLatin1String(suffix));
+            if (const Result<void> done = exportChart(*chart, path); !done) {
+                m_messages->showMessage(MessageBar::Kind::error,
+                                        QString::fromStdString(done.error().message));
+                return false;
+            }
+            ++written;
+        }
+    }
+    m_messages->showMessage(
+        MessageBar::Kind::info,
+        tr("%1 files were written to %2.").arg(written).arg(QDir::toNativeSeparators(folder)));
+    return true;
+}
+
+QString MainWindow::startFolder() const {
+    const QString last = m_settings.get(settings::lastFolder);
+    return last.isEmpty() || !QDir(last).exists() ? QDir::homePath() : last;
+}
+
+void MainWindow::remember(const QString& file) {
+    const QFileInfo info(file);
+    m_settings.addRecent(settings::recentFiles, info.absoluteFilePath());
+    m_settings.set(settings::lastFolder, info.absolutePath());
+}
+
+void MainWindow::fillRecentMenu() {
+    m_recentMenu->clear();
+    const auto add = [this](const QString& path) {
+        connect(m_recentMenu->addAction(QDir::toNativeSeparators(path)), &QAction::triggered, this,
+                [this, path] { openPath(path); });
+    };
+    for (const QString& path : m_settings.get(settings::recentModels)) add(path);
+    m_recentMenu->addSeparator();
+    for (const QString& path : m_settings.get(settings::recentFiles)) add(path);
+    if (m_recentMenu->isEmpty()) m_recentMenu->addAction(tr("Nothing yet"))->setEnabled(false);
+}
+
+void MainWindow::browseModel() {
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Open Model Folder"), startFolder());
+    if (!folder.isEmpty()) openPath(folder);
+}
+
+void MainWindow::browseExperiment() {
+    const QString path =
+        QFileDialog::getOpenFileName(this, tr("Open Experiment"), startFolder(), tr("Experiments (*.json)"));
+    if (!path.isEmpty()) openExperiment(path);
+}
+
+void MainWindow::browseRecord() {
+    const QString path =
+        QFileDialog::getOpenFileName(this, tr("Open Record"), startFolder(), tr("Records (*.json)"));
+    if (!path.isEmpty()) openRecord(path);
+}
+
+void MainWindow::browseSaveExperiment() {
+    const QString path = QFileDialog::getSaveFileName(this, tr("Save Experiment"),
+                                                      startFolder() + QStringLiteral("/experiment.json"),
+                                                      tr("Experiments (*.json)"));
+    if (!path.isEmpty()) saveExperimentTo(path);
+}
+
+void MainWindow::browseSaveRecord() {
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Save Record"), startFolder() + QStringLiteral("/record.json"), tr("Records (*.json)"));
+    if (!path.isEmpty()) saveRecordTo(path);
+}
+
+void MainWindow::browseExport() {
+    const QString folder =
+        QFileDialog::getExistingDirectory(this, tr("Export Charts to a Folder"), startFolder());
+    if (!folder.isEmpty()) exportChartsTo(folder);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (urls.size() == 1 && urls.front().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (urls.size() != 1 || !urls.front().isLocalFile()) return;
+    event->acceptProposedAction();
+    openPath(urls.front().toLocalFile());
+}
+
+}  // namespace decodescope

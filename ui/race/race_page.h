@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QElapsedTimer>
+#include <QWidget>
+
+#include <vector>
+
+#include "ui/session/run_data.h"
+
+class QGridLayout;
+
+namespace decodescope {
+
+class Card;
+class Chart;
+class LaneTableModel;
+class LineChart;
+class PlainTable;
+class Swatch;
+class TokenStream;
+
+/// What the cache buys: the lanes' numbers, latency per token, total time, and the texts as they are written.
+class RacePage : public QWidget {
+    Q_OBJECT
+
+public:
+    /// `run` outlives the page.
+    explicit RacePage(const RunData& run, QWidget* parent = nullptr);
+
+    LineChart* latencyChart() const { return m_latency; }
+    LineChart* totalChart() const { return m_total; }
+    const LaneTableModel* lanes() const { return m_lanes; }
+    TokenStream* stream(int lane) const;
+    /// Takes over what was missed while hidden, e.g. before an export.
+    void catchUp();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    /// What a lane's curve and text have taken over so far.
+    struct LaneView {
+        QWidget* box = nullptr;
+        TokenStream* stream = nullptr;
+        int repetition = -1;
+        std::size_t n_step = 0;
+        std::size_t n_compared = 0;
+        double totalSeconds = 0;
+    };
+
+    void reset();
+    void appended();
+    void updateCurves(int lane);
+    void updateStream(int lane);
+    void compareTokens();
+    void showMedians();
+    void updateHeadings();
+    void buildStreams();
+    QString prompt() const;
+
+    const RunData& m_data;
+    LaneTableModel* m_lanes;
+    PlainTable* m_table;
+    LineChart* m_latency;
+    LineChart* m_total;
+    Card* m_text;
+    QGridLayout* m_streams;
+    std::vector<LaneView> m_views;
+    QElapsedTimer m_sinceTable;
+    bool m_stale = true;  // hidden while something changed
+};
+
+}  // namespace decodescope

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+
+#include <memory>
+#include <vector>
+
+#include "engine/experiment/events.h"
+#include "engine/experiment/record.h"
+#include "engine/formats/model_source.h"
+#include "engine/measure/environment.h"
+#include "engine/tokenizer/tokenizer.h"
+
+namespace decodescope {
+
+/// The run that is on screen. While it is live it grows by the steps that the session delivers; afterwards it
+/// is the finished record, or one that was opened from a file. All screens read it; GUI thread only.
+class RunData : public QObject {
+    Q_OBJECT
+
+public:
+    explicit RunData(QObject* parent = nullptr) : QObject(parent) {}
+
+    /// A run starts: everything before it is forgotten.
+    void begin(const Experiment& experiment, const RunStarted& started, const LoadedModel& model,
+               const Environment* environment);
+    /// Steps of the live run, in order.
+    void append(const std::vector<StepEvent>& steps);
+    /// The live run has ended; `record` takes its place.
+    void finish(std::shared_ptr<const Record> record);
+    /// Shows a record from a file. `model` is used for its tokenizer if it is the record's model; may be
+    /// null.
+    void show(std::shared_ptr<const Record> record, const LoadedModel* model);
+
+    bool isEmpty() const { return record().lanes.empty(); }
+    bool isLive() const { return m_live; }
+    /// The run so far, or the whole one. A live record has no texts, no status and no reasons yet.
+    const Record& record() const { return m_finished ? *m_finished : m_growing; }
+    /// The finished or opened record; null while a run is live and before the first one.
+    std::shared_ptr<const Record> finishedRecord() const { return m_finished; }
+    /// Null for presets, and for records whose model is not loaded.
+    const Tokenizer* tokenizer() const { return m_tokenizer.get(); }
+    /// Index of the repetition that is being made, or of the last one; -1 before the first step.
+    int repetition() const;
+    /// The newest repetition of a lane; null before its first step.
+    const RepetitionRecord* latest(int lane) const;
+    /// Number of prompt tokens.
+    int promptLength() const { return m_promptLength; }
+    int newTokens() const { return record().experiment.new_tokens; }
+
+signals:
+    /// Another run is on screen, or the run has turned into its record: read everything again.
+    void reset();
+    /// The live run has grown by these steps.
+    void appended(const std::vector<decodescope::StepEvent>& steps);
+
+private:
+    bool m_live = false;
+    int m_promptLength = 0;
+    Record m_growing;
+    std::shared_ptr<const Record> m_finished;
+    std::shared_ptr<const Tokenizer> m_tokenizer;
+};
+
+}  // namespace decodescope

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/session.h"
+
+#include <boost/lockfree/spsc_queue.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/experiment/runner.h"
+
+namespace decodescope {
+
+namespace {
+
+constexpr int drainIntervalMs = 33;
+
+}  // namespace
+
+bool sameModel(const ModelRef& a, const ModelRef& b) {
+    return a.path == b.path && a.preset == b.preset && (a.preset.empty() || a.seed == b.seed);
+}
+
+struct Session::Ring {
+    explicit Ring(std::size_t capacity) : queue(capacity) {}
+    boost::lockfree::spsc_queue<StepEvent> queue;
+};
+
+/// Runs on the engine thread: steps go into the ring, the start of the run is a queued call.
+class Session::Sink : public EventSink {
+public:
+    Sink(Session& session, const Experiment& experiment) : m_session(session), m_experiment(experiment) {}
+
+    void run_started(const RunStarted& started) override {
+        m_session.toGui([session = &m_session, experiment = m_experiment, started] {
+            emit session->runStarted(experiment, started);
+            session->m_drainTimer.start();
+        });
+    }
+
+    void step_done(const StepEvent& event) override {
+        if (!m_session.m_ring->queue.push(event)) m_session.m_dropped.fetch_add(1, std::memory_order_relaxed);
+    }
+
+private:
+    Session& m_session;
+    const Experiment& m_experiment;
+};
+
+Session::Engine Session::realEngine() {
+    return {[](const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger, std::stop_token stop) {
+                return load_model(ref, std::move(ledger), stop);
+            },
+            [](const Experiment& experiment, const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger,
+               EventSink& sink, std::stop_token stop, double readBandwidthGbS) {
+                return run_experiment(experiment, model, std::move(ledger), sink, stop, readBandwidthGbS);
+            }};
+}
+
+Session::Session(QObject* parent, Engine engine, std::size_t ringCapacity)
+    : QObject(parent),
+      m_engine(std::move(engine)),
+      m_ledger(std::make_shared<MemoryLedger>()),
+      m_ring(std::make_unique<Ring>(ringCapacity)) {
+    m_drainTimer.setInterval(drainIntervalMs);
+    connect(&m_drainTimer, &QTimer::timeout, this, &Session::drain);
+    m_thread = std::jthread([this](std::stop_token quit) { engineMain(quit); });
+    post(Tag::environment, [this](std::stop_token) {
+        toGui([this, environment = read_environment()] {
+            m_environment = environment;
+            emit environmentRead(environment);
+        });
+    });
+}
+
+Session::~Session() {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_queue.clear();
+        m_runningStop.request_stop();
+    }
+    m_thread.request_stop();
+    m_thread.join();
+}
+
+void Session::loadModel(const ModelRef& ref) {
+    m_stopping = false;
+    post(Tag::model, [this, ref](std::stop_token stop) { ensureModel(ref, stop); });
+}
+
+void Session::run(const Experiment& experiment) {
+    m_stopping = false;
+    post(Tag::run, [this, experiment](std::stop_token stop) {
+        if (ensureModel(experiment.model, stop)) runOnEngine(experiment, stop);
+    });
+}
+
+void Session::stop() {
+    const std::lock_guard lock(m_mutex);
+    std::erase_if(m_queue, [](const Request& r) { return r.tag == Tag::run || r.tag == Tag::model; });
+    if (m_runningTag == Tag::run || m_runningTag == Tag::model) {
+        m_runningStop.request_stop();
+        m_stopping = true;
+    }
+}
+
+void Session::post(Tag tag, std::function<void(std::stop_token)> work) {
+    {
+        const std::lock_guard lock(m_mutex);
+        std::erase_if(m_queue, [tag](const Request& waiting) { return waiting.tag == tag; });
+        if (m_runningTag == tag) m_runningStop.request_stop();
+        m_queue.push_back({tag, std::move(work), std::stop_source()});
+    }
+    m_wake.notify_one();
+}
+
+void Session::engineMain(std::stop_token quit) {
+    while (true) {
+        Request request;
+        {
+            std::unique_lock lock(m_mutex);
+            m_wake.wait(lock, quit, [this] { return !m_queue.empty(); });
+            if (quit.stop_requested()) return;
+            request = std::move(m_queue.front());
+            m_queue.pop_front();
+            m_runningTag = request.tag;
+            m_runningStop = request.stop;
+        }
+        request.work(request.stop.get_token());
+        toGui([this] { setActivity(Activity::idle); });
+        const std::lock_guard lock(m_mutex);
+        m_runningTag = Tag::none;
+        m_runningStop = std::stop_source(std::nostopstate);
+    }
+}
+
+bool Session::ensureModel(const ModelRef& ref, std::stop_token stop) {
+    if (m_engineModel && sameModel(ref, m_engineModelRef)) return true;
+    toGui([this, ref] {
+        setActivity(Activity::loading);
+        emit modelLoading(ref);
+    });
+    Result<LoadedModel> loaded = m_engine.load(ref, m_ledger, stop);
+    if (!loaded) {
+        toGui([this, error = loaded.error()] { emit failed(error); });
+        return false;
+    }
+    m_engineModel = std::make_shared<const LoadedModel>(std::move(*loaded));
+    m_engineModelRef = ref;
+    toGui([this, ref, model = m_engineModel] {
+        m_model = model;
+        m_modelRef = ref;
+        emit modelLoaded(model);
+    });
+    return true;
+}
+
+void Session::runOnEngine(const Experiment& experiment, std::stop_token stop) {
+    m_dropped.store(0, std::memory_order_relaxed);
+    toGui([this] { setActivity(Activity::running); });
+    Sink sink(*this, experiment);
+    double& bandwidth = m_readBandwidth[experiment.threads];
+    Result<Record> result = m_engine.run(experiment, *m_engineModel, m_ledger, sink, stop, bandwidth);
+    if (!result) {
+        toGui([this, error = result.error()] {
+            m_drainTimer.stop();
+            drain();
+            emit failed(error);
+        });
+        return;
+    }
+    bandwidth = result->environment.read_bandwidth_gb_s;
+    toGui([this, record = std::make_shared<const Record>(std::move(*result))] {
+        m_drainTimer.stop();
+        drain();
+        emit runFinished(record);
+    });
+}
+
+template <class Function>
+void Session::toGui(Function&& function) {
+    QMetaObject::invokeMethod(this, std::forward<Function>(function), Qt::QueuedConnection);
+}
+
+void Session::setActivity(Activity activity) {
+    if (activity == m_activity) return;
+    m_activity = activity;
+    if (activity == Activity::idle) m_stopping = false;
+    emit activityChanged();
+}
+
+void Session::drain() {
+    m_batch.clear();
+    m_ring->queue.consume_all([this](const StepEvent& event) { m_batch.push_back(event); });
+    if (!m_batch.empty()) emit stepsArrived(m_batch);
+}
+
+}  // namespace decodescope

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "engine/core/memory.h"
+#include "engine/core/result.h"
+#include "engine/experiment/events.h"
+#include "engine/experiment/experiment.h"
+#include "engine/experiment/record.h"
+#include "engine/formats/model_source.h"
+#include "engine/measure/environment.h"
+
+namespace decodescope {
+
+/// True when both name the same model.
+bool sameModel(const ModelRef& a, const ModelRef& b);
+
+/// The one border between the window and the engine. It owns the engine thread, the memory ledger and the
+/// loaded model. Requests are closures with a tag: a newer request replaces a waiting one with the same tag
+/// and stops a running one. Everything that comes back is an immutable value, delivered on the GUI thread:
+/// life-cycle events as queued calls, steps through a preallocated ring that a 30 Hz timer drains. All public
+/// functions are for the GUI thread; none of them waits for the engine, except the destructor, which stops
+/// the engine and joins it.
+class Session : public QObject {
+    Q_OBJECT
+
+public:
+    /// What the engine thread is busy with.
+    enum class Activity { idle, loading, running };
+
+    /// The engine functions behind a session; tests replace them.
+    struct Engine {
+        std::function<Result<LoadedModel>(const ModelRef&, std::shared_ptr<MemoryLedger>, std::stop_token)>
+            load;
+        std::function<Result<Record>(const Experiment&, const LoadedModel&, std::shared_ptr<MemoryLedger>,
+                                     EventSink&, std::stop_token, double readBandwidthGbS)>
+            run;
+    };
+    /// `load_model` and `run_experiment`.
+    static Engine realEngine();
+
+    /// `ringCapacity`: steps that may wait between two drains (33 ms apart).
+    explicit Session(QObject* parent = nullptr, Engine engine = realEngine(),
+                     std::size_t ringCapacity = 65536);
+    ~Session() override;
+
+    /// Loads a model; `modelLoading`, then `modelLoaded` or `failed` follow. The model that was loaded stays
+    /// until the new one is complete.
+    void loadModel(const ModelRef& ref);
+    /// Runs an experiment, loading its model first if it is another one.
+    void run(const Experiment& experiment);
+    /// Asks whatever is loading or running to stop, and forgets what waits. Returns at once.
+    void stop();
+
+    Activity activity() const { return m_activity; }
+    /// True between `stop` and the end of what was stopped.
+    bool isStopping() const { return m_stopping && m_activity != Activity::idle; }
+    /// Null until a model is loaded.
+    std::shared_ptr<const LoadedModel> model() const { return m_model; }
+    /// What `model` was loaded from.
+    const ModelRef& modelRef() const { return m_modelRef; }
+    /// Live tensor bytes of everything in this process.
+    std::shared_ptr<const MemoryLedger> ledger() const { return m_ledger; }
+    /// Steps of the current run that found the ring full, so that the window has not seen them live.
+    std::uint64_t droppedEvents() const { return m_dropped.load(std::memory_order_relaxed); }
+    /// Machine and libraries; null until `environmentRead`.
+    const Environment* environment() const { return m_environment ? &*m_environment : nullptr; }
+
+signals:
+    void activityChanged();
+    void environmentRead(const decodescope::Environment& environment);
+    void modelLoading(const decodescope::ModelRef& ref);
+    void modelLoaded(std::shared_ptr<const decodescope::LoadedModel> model);
+    /// The first step of `experiment` is about to be made.
+    void runStarted(const decodescope::Experiment& experiment, const decodescope::RunStarted& started);
+    /// Steps since the last call, in order; at most 30 times a second.
+    void stepsArrived(const std::vector<decodescope::StepEvent>& steps);
+    /// The run has ended, all its caches are freed, and all its steps have been delivered.
+    void runFinished(std::shared_ptr<const decodescope::Record> record);
+    /// A request came to nothing; the sentence is in the error.
+    void failed(const decodescope::Error& error);
+
+private:
+    class Sink;
+    struct Ring;
+    enum class Tag { none, environment, model, run };
+    struct Request {
+        Tag tag = Tag::none;
+        std::function<void(std::stop_token)> work;
+        std::stop_source stop;
+    };
+
+    void post(Tag tag, std::function<void(std::stop_token)> work);
+    void engineMain(std::stop_token quit);
+    bool ensureModel(const ModelRef& ref, std::stop_token stop);
+    void runOnEngine(const Experiment& experiment, std::stop_token stop);
+    template <class Function>
+    void toGui(Function&& function);
+    void setActivity(Activity activity);
+    void drain();
+
+    // GUI thread
+    Activity m_activity = Activity::idle;
+    bool m_stopping = false;
+    std::shared_ptr<const LoadedModel> m_model;
+    ModelRef m_modelRef;
+    std::optional<Environment> m_environment;
+    QTimer m_drainTimer;
+    std::vector<StepEvent> m_batch;
+
+    // engine thread
+    Engine m_engine;
+    std::shared_ptr<const LoadedModel> m_engineModel;
+    ModelRef m_engineModelRef;
+    std::map<int, double> m_readBandwidth;  // GB/s by number of threads asked for; measured by the first run
+
+    // shared
+    std::shared_ptr<MemoryLedger> m_ledger;
+    std::unique_ptr<Ring> m_ring;
+    std::atomic<std::uint64_t> m_dropped{0};
+    std::mutex m_mutex;
+    std::condition_variable_any m_wake;
+    std::deque<Request> m_queue;
+    Tag m_runningTag = Tag::none;
+    std::stop_source m_runningStop{std::nostopstate};
+
+    std::jthread m_thread;  // last: it starts when everything above is there and ends before it goes
+};
+
+}  // namespace decodescope

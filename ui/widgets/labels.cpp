@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widgets/labels.h"
+
+#include <QEvent>
+#include <QFontMetrics>
+#include <QPainter>
+
+#include "ui/theme/card.h"
+
+namespace decodescope {
+
+namespace {
+
+class WheelGuard : public QObject {
+public:
+    using QObject::QObject;
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() != QEvent::Wheel || static_cast<QWidget*>(watched)->hasFocus()) return false;
+        event->ignore();
+        return true;
+    }
+};
+
+}  // namespace
+
+QLabel* mutedLabel(const QString& text, QWidget* parent) {
+    auto* label = new QLabel(text, parent);
+    label->setForegroundRole(QPalette::PlaceholderText);
+    label->setFont(CardMetrics(label->font()).small_text);
+    label->setTextFormat(Qt::PlainText);
+    return label;
+}
+
+QLabel* sectionLabel(const QString& text, QWidget* parent) {
+    QLabel* label = mutedLabel(text.toUpper(), parent);
+    QFont font = label->font();
+    font.setBold(true);
+    font.setLetterSpacing(QFont::PercentageSpacing, 104);
+    label->setFont(font);
+    return label;
+}
+
+void guardWheel(QWidget* widget) {
+    widget->setFocusPolicy(Qt::StrongFocus);
+    widget->installEventFilter(new WheelGuard(widget));
+}
+
+Swatch::Swatch(ColorRef color, QWidget* parent) : QWidget(parent), m_color(color) {
+    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+}
+
+void Swatch::setColor(ColorRef color) {
+    m_color = color;
+    update();
+}
+
+QSize Swatch::sizeHint() const {
+    const int side = QFontMetrics(font()).ascent() * 3 / 4;
+    return {side, side};
+}
+
+void Swatch::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    paintSwatch(painter, rect(), themeColors(palette()).color(m_color));
+}
+
+void paintSwatch(QPainter& painter, const QRectF& rect, const QColor& color) {
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    const qreal radius = rect.width() / 5;
+    painter.drawRoundedRect(rect, radius, radius);
+    painter.restore();
+}
+
+}  // namespace decodescope

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QLabel>
+#include <QWidget>
+
+#include "ui/theme/theme.h"
+
+class QAbstractButton;
+
+namespace decodescope {
+
+/// A label in muted, slightly smaller text. It follows the theme.
+QLabel* mutedLabel(const QString& text, QWidget* parent);
+/// A label in capitals above a group of the panel.
+QLabel* sectionLabel(const QString& text, QWidget* parent);
+/// Keeps the mouse wheel from changing a box or list that has no focus, so that scrolling past it is safe.
+void guardWheel(QWidget* widget);
+
+/// A small rounded square in a colour of the theme: a lane, a tensor owner, a state of a cell.
+class Swatch : public QWidget {
+    Q_OBJECT
+public:
+    explicit Swatch(ColorRef color, QWidget* parent = nullptr);
+    void setColor(ColorRef color);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    ColorRef m_color;
+};
+
+/// Draws what `Swatch` draws, into a given square.
+void paintSwatch(QPainter& painter, const QRectF& rect, const QColor& color);
+
+}  // namespace decodescope

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widgets/message_bar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QToolButton>
+
+#include "ui/theme/card.h"
+#include "ui/theme/theme.h"
+
+namespace decodescope {
+
+MessageBar::MessageBar(QWidget* parent) : QWidget(parent) {
+    const CardMetrics metrics(font());
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(metrics.padding * 3 / 2, metrics.padding / 2, metrics.padding / 2,
+                            metrics.padding / 2);
+    m_label = new QLabel(this);
+    m_label->setObjectName(QStringLiteral("messageText"));
+    m_label->setTextFormat(Qt::PlainText);
+    m_label->setWordWrap(true);
+    m_label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_close = new QToolButton(this);
+    m_close->setObjectName(QStringLiteral("messageClose"));
+    m_close->setText(QStringLiteral("✕"));
+    m_close->setAutoRaise(true);
+    m_close->setAccessibleName(tr("Put the message away"));
+    m_close->setToolTip(tr("Put the message away"));
+    row->addWidget(m_label, 1);
+    row->addWidget(m_close, 0, Qt::AlignTop);
+    connect(m_close, &QToolButton::clicked, this, &MessageBar::clear);
+    hide();
+}
+
+void MessageBar::showMessage(Kind kind, const QString& sentence) {
+    m_kind = kind;
+    m_label->setText(sentence);
+    setAccessibleName(sentence);
+    show();
+    update();
+}
+
+void MessageBar::clear() {
+    hide();
+    m_label->clear();
+}
+
+QString MessageBar::message() const {
+    return m_label->text();
+}
+
+void MessageBar::paintEvent(QPaintEvent*) {
+    const ThemeColors& colors = themeColors(palette());
+    const CardMetrics metrics(font());
+    const QColor soft = m_kind == Kind::error     ? colors.bad_soft
+                        : m_kind == Kind::warning ? colors.warn_soft
+                                                  : colors.accent_soft;
+    const QColor strong = m_kind == Kind::error     ? colors.bad
+                          : m_kind == Kind::warning ? colors.warn
+                                                    : colors.accent;
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(soft);
+    painter.drawRoundedRect(rect(), metrics.radius, metrics.radius);
+    painter.setBrush(strong);
+    painter.drawRoundedRect(QRectF(0, 0, metrics.radius, height()), metrics.radius / 2.0,
+                            metrics.radius / 2.0);
+}
+
+}  // namespace decodescope

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QTableView>
+
+#include <vector>
+
+#include "ui/theme/theme.h"
+
+namespace decodescope {
+
+/// What a model may say about a cell beyond `Qt::DisplayRole`.
+enum PlainTableRole {
+    swatchRole = Qt::UserRole,  ///< int: lane whose colour stands before the text
+    toneRole,                   ///< int: `ColorRef::Role` of the text
+    strongRole,                 ///< bool: bold and a little larger
+    figureRole,                 ///< QString: small muted text behind
+    shareRole,                  ///< double, 0 to 1: a bar behind the text, in the colour of `swatchRole`
+};
+
+/// A short table without lines, as high as its rows, for a card: muted header, first column left, the others
+/// right. It can be copied as text. GUI thread.
+class PlainTable : public QTableView {
+    Q_OBJECT
+
+public:
+    explicit PlainTable(QWidget* parent = nullptr);
+
+    /// `weights`: share of the width that each column gets.
+    void setTable(QAbstractItemModel* model, std::vector<double> weights);
+    /// Header and cells, tab separated.
+    QString toText() const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void updateMetrics();
+
+    std::vector<double> m_weights;
+};
+
+}  // namespace decodescope
