@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/core/clock.h"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #endif
@@ -13,6 +15,16 @@ namespace decodescope {
 namespace {
 
 constexpr auto spin_time = std::chrono::microseconds(20);
+
+constexpr int active_bits = 16;
+constexpr std::uint64_t active_mask = (std::uint64_t{1} << active_bits) - 1;
+
+// A worker that has to be woken costs tens of microseconds; one whose core is taken costs a time slice.
+constexpr std::int64_t late_ns = 200'000;
+constexpr int max_strikes = 3;
+constexpr int calm_jobs = 2000;  // jobs without a strike after which the past is forgotten
+constexpr std::int64_t first_pause_ns = 50'000'000;
+constexpr std::int64_t longest_pause_ns = 800'000'000;
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -37,40 +49,66 @@ void wait_for_change(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int n_thread) {
-    threads_.reserve(static_cast<std::size_t>(std::max(0, n_thread - 1)));
+ThreadPool::ThreadPool(int n_thread) : active_(std::max(1, n_thread)) {
+    threads_.reserve(static_cast<std::size_t>(active_ - 1));
     for (int worker = 1; worker < n_thread; ++worker) threads_.emplace_back([this, worker] { work(worker); });
 }
 
 ThreadPool::~ThreadPool() {
     quit_.store(true, std::memory_order_relaxed);
-    generation_.fetch_add(1, std::memory_order_release);
-    generation_.notify_all();
+    job_.fetch_add(std::uint64_t{1} << active_bits, std::memory_order_release);
+    job_.notify_all();
 }
 
 void ThreadPool::dispatch(Function function, void* context) {
-    if (threads_.empty()) {
+    const std::int64_t start = now_ns();
+    if (active_ < size() && start >= retry_at_ns_) ++active_;
+    if (active_ == 1) {
         function(context, 0);
         return;
     }
     function_ = function;
     context_ = context;
-    pending_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
-    generation_.fetch_add(1, std::memory_order_release);
-    generation_.notify_all();
+    pending_.store(active_ - 1, std::memory_order_relaxed);
+    const std::uint64_t number = (job_.load(std::memory_order_relaxed) >> active_bits) + 1;
+    job_.store(number << active_bits | static_cast<std::uint64_t>(active_), std::memory_order_release);
+    job_.notify_all();
     function(context, 0);
+    const std::int64_t done = now_ns();
     for (int left = pending_.load(std::memory_order_acquire); left != 0;
          left = pending_.load(std::memory_order_acquire)) {
         wait_for_change(pending_, left);
     }
+    const std::int64_t end = now_ns();
+    adapt(done - start, end - done, end);
+}
+
+void ThreadPool::adapt(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t now) {
+    const bool late = wait_ns > late_ns && wait_ns > 2 * own_ns;
+    if (!late) {
+        if (strikes_ > 0 && ++calm_ >= calm_jobs) {
+            calm_ = strikes_ = 0;
+            pause_ns_ = 0;
+        }
+        return;
+    }
+    calm_ = 0;
+    if (++strikes_ < max_strikes) return;
+    strikes_ = 0;
+    --active_;
+    ++n_reduction_;
+    // Longer each time, so that a core that stays busy is rarely asked again.
+    pause_ns_ = std::clamp(2 * pause_ns_, first_pause_ns, longest_pause_ns);
+    retry_at_ns_ = now + pause_ns_;
 }
 
 void ThreadPool::work(int worker) {
-    std::uint32_t seen = 0;
+    std::uint64_t seen = 0;
     while (true) {
-        wait_for_change(generation_, seen);
-        ++seen;
+        wait_for_change(job_, seen);
+        seen = job_.load(std::memory_order_acquire);
         if (quit_.load(std::memory_order_relaxed)) return;
+        if (worker >= static_cast<int>(seen & active_mask)) continue;
         function_(context_, worker);
         if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
     }

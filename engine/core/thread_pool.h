@@ -21,9 +21,14 @@ public:
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
+    /// Workers there are, the caller included: the range of the `worker` argument.
     int size() const { return static_cast<int>(threads_.size()) + 1; }
+    /// Workers that take part in the next job; at most `size()`.
+    int active() const { return active_; }
+    /// How often a worker was left out so far.
+    std::int64_t n_reduction() const { return n_reduction_; }
 
-    /// Calls `job(worker)` once on every worker and returns when all are done. `job` must not throw.
+    /// Calls `job(worker)` once on every active worker and returns when all are done. `job` must not throw.
     template <class Job>
     void run(Job&& job) {
         using Plain = std::remove_reference_t<Job>;
@@ -31,13 +36,13 @@ public:
                  const_cast<void*>(static_cast<const void*>(&job)));
     }
 
-    /// Splits [0, n) into one contiguous piece per worker whose borders are multiples of `grain`, and calls
-    /// `body(begin, end, worker)` for the non-empty ones.
+    /// Splits [0, n) into one contiguous piece per active worker whose borders are multiples of `grain`, and
+    /// calls `body(begin, end, worker)` for the non-empty ones.
     template <class Body>
     void split(std::int64_t n, std::int64_t grain, Body&& body) {
         if (n <= 0) return;
         const std::int64_t units = (n + grain - 1) / grain;
-        const int n_worker = size();
+        const int n_worker = active();
         if (n_worker == 1 || units == 1) {
             body(std::int64_t{0}, n, 0);
             return;
@@ -53,13 +58,24 @@ private:
     using Function = void (*)(void* context, int worker);
     void dispatch(Function function, void* context);
     void work(int worker);
+    void adapt(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t now_ns);
 
     std::vector<std::jthread> threads_;
     Function function_ = nullptr;
     void* context_ = nullptr;
-    std::atomic<std::uint32_t> generation_{0};  // raised for every job
-    std::atomic<int> pending_{0};               // workers that have not finished the current job
+    // Number of the current job and, in the low 16 bits, how many workers take part: one word, so that a
+    // worker that was left out and wakes late never mistakes the next job for this one.
+    std::atomic<std::uint64_t> job_{0};
+    std::atomic<int> pending_{0};  // workers that have not finished the current job
     std::atomic<bool> quit_{false};
+
+    // Used by the calling thread alone.
+    int active_ = 1;
+    int strikes_ = 0;  // jobs that waited too long, lately
+    int calm_ = 0;     // jobs since the last strike
+    std::int64_t n_reduction_ = 0;
+    std::int64_t retry_at_ns_ = 0;
+    std::int64_t pause_ns_ = 0;
 };
 
 }  // namespace decodescope

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/measure/clock.h"
+#include "engine/core/clock.h"
 #include "engine/measure/process_memory.h"
 #include "engine/model/forward.h"
 

@@ -101,6 +101,8 @@ public:
         }
     }
 
+    std::int64_t thread_reductions() { return backend_->pool().n_reduction(); }
+
 private:
     struct LaneState {
         bool active = false;
@@ -363,6 +365,7 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
         Run run(experiment, model, ledger, sink, stop, std::move(backend), record);
         run.warm_up();
         run.run_all();
+        record.environment.thread_reductions = run.thread_reductions();
     }
     record.tensor_bytes_after = ledger->live();
     if (model.tokenizer != nullptr) {

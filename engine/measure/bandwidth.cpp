@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/measure/clock.h"
+#include "engine/core/clock.h"
 
 namespace decodescope {
 

@@ -22,7 +22,9 @@ struct Environment {
     std::string kernels;   ///< products and SIMD in use, as the backend describes itself
     std::string os;
     std::uint64_t memory_bytes = 0;
-    int threads = 0;                 ///< compute threads of this run
+    int threads = 0;  ///< compute threads of this run
+    std::int64_t thread_reductions =
+        -1;  ///< how often a thread was left out because its core was busy; -1 = not known
     double read_bandwidth_gb_s = 0;  ///< measured with the run's threads at start-up; 0 = not measured
     double load_average = -1;        ///< one-minute load before the run; -1 = not known
 };

@@ -93,21 +93,45 @@ private slots:
     void many_tiny_jobs_are_all_done_before_run_returns() {
         constexpr int n_job = 5'000;
         ThreadPool pool(3);
-        std::vector<std::int64_t> sums(3);  // unsynchronised on purpose: run() must order every job
+        std::vector<int> last(3, -1);  // unsynchronised on purpose: run() must order every job
         for (int job = 0; job < n_job; ++job) {
-            pool.run([&](int worker) { sums[static_cast<std::size_t>(worker)] += job; });
-            for (const std::int64_t sum : sums) QCOMPARE(sum, std::int64_t{job} * (job + 1) / 2);
+            std::atomic<bool> twice{false};
+            pool.run([&](int worker) {
+                if (last[static_cast<std::size_t>(worker)] == job) twice = true;
+                last[static_cast<std::size_t>(worker)] = job;
+            });
+            QVERIFY(!twice.load());
+            QCOMPARE(last[0], job);
+            // Workers are left out from the last one on, never from the middle.
+            QVERIFY(last[1] == job || last[2] != job);
         }
     }
 
     void wakes_up_from_sleep() {
         ThreadPool pool(3);
-        for (int round = 0; round < 5; ++round) {
+        for (int round = 0; round < 3; ++round) {  // fewer than would make it leave a late worker out
             std::atomic<int> calls{0};
             pool.run([&](int /*worker*/) { ++calls; });
             QCOMPARE(calls.load(), 3);
             std::this_thread::sleep_for(std::chrono::milliseconds(3));  // far longer than the spin
         }
+    }
+
+    void leaves_out_a_worker_whose_core_is_busy_and_tries_it_again() {
+        ThreadPool pool(2);
+        const auto delayed = [](int worker) {
+            if (worker == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        };
+        for (int job = 0; job < 20 && pool.n_reduction() == 0; ++job) pool.run(delayed);
+        QCOMPARE(pool.n_reduction(), std::int64_t{1});
+        QCOMPARE(pool.active(), 1);
+        std::atomic<int> calls{0};
+        pool.run([&](int /*worker*/) { ++calls; });
+        QCOMPARE(calls.load(), 1);
+        QTest::qWait(200);
+        pool.run([&](int /*worker*/) { ++calls; });
+        QCOMPARE(calls.load(), 3);
+        QCOMPARE(pool.active(), 2);
     }
 
     void pools_that_never_worked_can_be_destroyed() {
