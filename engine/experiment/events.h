@@ -21,6 +21,9 @@ struct ProcessMemory {
     std::int64_t minor_faults = not_measured;  ///< page faults of the process so far (a count)
 };
 
+/// Largest logit error / standard deviation of the reference logits that counts as equal in f32.
+inline constexpr double f32_error_limit = 1e-4;
+
 /// How far one lane's logits of a step are from the reference lane's, same row.
 struct LogitComparison {
     bool compared = false;

@@ -115,7 +115,7 @@ bool LaneRecord::agrees_with(const LaneRecord& reference) const {
     const bool something = !repetitions.empty() && !reference.repetitions.empty() &&
                            !repetitions.front().steps.empty() && !reference.repetitions.front().steps.empty();
     // Negative: nothing was compared, the tokens alone decide. Written so that NaN does not agree.
-    return something && first_different_token(reference) < 0 && max_relative_error() <= same_logits_limit;
+    return something && first_different_token(reference) < 0 && max_relative_error() <= f32_error_limit;
 }
 
 FinishReason LaneRecord::finish() const {

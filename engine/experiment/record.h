@@ -16,9 +16,6 @@
 
 namespace decodescope {
 
-/// Largest relative logit error that counts as the same result in f32 (see `LogitComparison`).
-inline constexpr double same_logits_limit = 1e-4;
-
 /// One lane's steps of one repetition, complete, in order.
 struct RepetitionRecord {
     std::vector<StepEvent> steps;
@@ -52,7 +49,7 @@ struct LaneRecord {
     /// -1 if none.
     int first_different_token(const LaneRecord& reference) const;
     /// True when there was something to compare, no token differs, and no compared logit is further away than
-    /// `same_logits_limit`.
+    /// `f32_error_limit`.
     bool agrees_with(const LaneRecord& reference) const;
     /// Reason of the last repetition.
     FinishReason finish() const;

@@ -9,12 +9,10 @@
 
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
+#include "engine/experiment/events.h"
 #include "engine/formats/model_source.h"
 
 namespace decodescope {
-
-/// Largest logit error / standard deviation of the reference logits that counts as equal in f32.
-inline constexpr double f32_error_limit = 1e-4;
 
 /// One thing that must hold for a model that decodes correctly.
 struct VerifyCheck {

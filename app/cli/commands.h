@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <stop_token>
+
+namespace decodescope::cli {
+
+/// What the subcommands share: whether the user wants to stop, and how the program will exit.
+struct Session {
+    std::stop_token stop;
+    int exitCode = 0;
+};
+
+/// Each adds one subcommand with its options; its callback does the work and sets `session.exitCode`.
+void addRunCommand(CLI::App& app, Session& session);
+void addInspectCommand(CLI::App& app, Session& session);
+void addTokenizeCommand(CLI::App& app, Session& session);
+void addVerifyCommand(CLI::App& app, Session& session);
+
+}  // namespace decodescope::cli

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "engine/experiment/text_table.h"
+#include "engine/formats/model_source.h"
+
+namespace decodescope::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+Facts factsOf(const ModelSummary& model) {
+    const ModelConfig& config = model.config;
+    return {
+        {"name", config.name},
+        {"family", to_string(config.family)},
+        {"parameters", std::to_string(config.n_parameter())},
+        {"layers", std::to_string(config.n_layer)},
+        {"width (d_model)", std::to_string(config.d_model)},
+        {"heads (query / KV)", fmt::format("{} / {}", config.n_head, config.n_kv_head)},
+        {"head_dim", std::to_string(config.head_dim)},
+        {"d_ff", std::to_string(config.d_ff)},
+        {"vocabulary", std::to_string(config.vocab)},
+        {"positions", std::to_string(config.n_positions)},
+        {"activation", to_string(config.activation)},
+        {"output head", config.tied_head ? "tied to the token embedding" : "separate"},
+        {"stored as", to_string(config.stored_dtype)},
+        {"file size", human_bytes(static_cast<double>(model.file_bytes))},
+        {"KV bytes per token (f32)", std::to_string(config.kv_bytes_per_token(DType::f32))},
+        {"KV bytes at full context (f32)",
+         human_bytes(static_cast<double>(config.kv_bytes_per_token(DType::f32)) * config.n_positions)},
+        {"end-of-text ids",
+         config.eos_ids.empty() ? "none" : fmt::format("{}", fmt::join(config.eos_ids, ", "))},
+        {"tokenizer", model.has_tokenizer ? "yes" : "no"},
+    };
+}
+
+TextTable factTable(const ModelSummary& model) {
+    TextTable table;
+    table.header = {"property", "value"};
+    for (const auto& [name, value] : factsOf(model)) table.rows.push_back({name, value});
+    return table;
+}
+
+TextTable tensorTable(const ModelSummary& model) {
+    TextTable table;
+    table.header = {"tensor", "dtype", "shape", "bytes", "use"};
+    table.right = {false, false, false, true, false};
+    for (const ModelSummary::Tensor& tensor : model.tensors) {
+        table.rows.push_back({tensor.name, tensor.dtype, fmt::format("[{}]", fmt::join(tensor.shape, ", ")),
+                              std::to_string(tensor.bytes), tensor.use});
+    }
+    return table;
+}
+
+Json jsonOf(const ModelSummary::Tensor& tensor) {
+    return {{"name", tensor.name},
+            {"dtype", tensor.dtype},
+            {"shape", tensor.shape},
+            {"bytes", tensor.bytes},
+            {"use", tensor.use}};
+}
+
+Json jsonOf(const ModelSummary& model) {
+    const ModelConfig& config = model.config;
+    Json json = {{"schema", "decodescope.model/1"},
+                 {"name", config.name},
+                 {"family", to_string(config.family)},
+                 {"n_parameter", config.n_parameter()},
+                 {"n_layer", config.n_layer},
+                 {"d_model", config.d_model},
+                 {"n_head", config.n_head},
+                 {"n_kv_head", config.n_kv_head},
+                 {"head_dim", config.head_dim},
+                 {"d_ff", config.d_ff},
+                 {"vocab", config.vocab},
+                 {"n_positions", config.n_positions},
+                 {"activation", to_string(config.activation)},
+                 {"tied_head", config.tied_head},
+                 {"stored_dtype", to_string(config.stored_dtype)},
+                 {"kv_bytes_per_token", config.kv_bytes_per_token(DType::f32)},
+                 {"eos_ids", config.eos_ids},
+                 {"file_bytes", model.file_bytes},
+                 {"has_tokenizer", model.has_tokenizer},
+                 {"notes", model.notes},
+                 {"tensors", Json::array()}};
+    for (const ModelSummary::Tensor& tensor : model.tensors) json["tensors"].push_back(jsonOf(tensor));
+    return json;
+}
+
+std::string textOf(const ModelSummary& model, Format format) {
+    switch (format) {
+        case Format::json: return jsonOf(model).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+        case Format::jsonl: {
+            std::string lines;
+            for (const ModelSummary::Tensor& tensor : model.tensors) {
+                lines += jsonOf(tensor).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+            }
+            return lines;
+        }
+        case Format::csv: return tensorTable(model).csv();
+        case Format::md:
+        case Format::table: break;
+    }
+    const bool markdown = format == Format::md;
+    const auto print = [&](const TextTable& table) { return markdown ? table.markdown() : table.plain(); };
+    std::string text = print(factTable(model));
+    for (const std::string& note : model.notes) text += (markdown ? "\nNote: " : "\nnote: ") + note;
+    if (!model.notes.empty()) text += '\n';
+    if (!model.tensors.empty()) text += '\n' + print(tensorTable(model));
+    return text;
+}
+
+int inspect(const std::string& modelText, const Output& output) {
+    const auto ref = modelFromText(modelText);
+    if (!ref) return reportError(ref.error());
+    const auto model = inspect_model(*ref);
+    if (!model) return reportError(model.error());
+    return writeResult(output, textOf(*model, output.format()));
+}
+
+}  // namespace
+
+void addInspectCommand(CLI::App& app, Session& session) {
+    CLI::App* command = app.add_subcommand(
+        "inspect", "Print a model's shape, tensors and KV bytes per token without loading its weights");
+    auto model = std::make_shared<std::string>("demo");
+    auto output = std::make_shared<Output>();
+    addModelOption(*command, *model);
+    addOutputOptions(*command, *output);
+    command->footer(
+        "Example:\n"
+        "  decodescope-cli inspect --model demo --format json\n\n"
+        "Exit status: 0 done, 2 bad arguments or unreadable input.");
+    command->callback([model, output, &session] { session.exitCode = inspect(*model, *output); });
+}
+
+}  // namespace decodescope::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "app/cli/commands.h"
+#include "app/cli/interrupt.h"
+#include "engine/measure/environment.h"
+
+namespace {
+
+constexpr int exitBadInput = 2;
+constexpr int exitCouldNotRun = 3;
+
+int parseAndRun(int argc, char** argv) {
+    const decodescope::cli::InterruptWatch interrupt;
+    decodescope::cli::Session session{.stop = interrupt.token(), .exitCode = 0};
+    CLI::App app("DecodeScope: what LLM decoding costs, what its cache stores, and whether it is right.",
+                 "decodescope-cli");
+    app.require_subcommand(1);
+    app.footer("\"decodescope-cli COMMAND --help\" shows the options of a command, with an example.");
+    app.set_version_flag("--version", [] {
+        return fmt::format("decodescope-cli {}", decodescope::read_environment().program_version);
+    });
+    decodescope::cli::addRunCommand(app, session);
+    decodescope::cli::addInspectCommand(app, session);
+    decodescope::cli::addTokenizeCommand(app, session);
+    decodescope::cli::addVerifyCommand(app, session);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& help) {
+        return app.exit(help);
+    } catch (const CLI::ParseError& error) {
+        const auto chosen = app.get_subcommands();
+        fmt::print(stderr, "decodescope-cli: {}. \"decodescope-cli {}--help\" shows what is possible.\n",
+                   error.what(), chosen.empty() ? "" : chosen.front()->get_name() + " ");
+        return exitBadInput;
+    }
+    return session.exitCode;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return parseAndRun(argc, argv);
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "decodescope-cli: There is not enough memory.\n");
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "decodescope-cli: Unexpected failure: {}.\n", error.what());
+    }
+    return exitCouldNotRun;
+}

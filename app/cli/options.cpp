@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <system_error>
+
+namespace decodescope::cli {
+
+namespace {
+
+constexpr std::size_t maxInputBytes = std::size_t{64} << 20;
+
+/// The number that is the whole of `text`.
+template <class Number>
+std::optional<Number> numberOf(const std::string& text) {
+    Number value{};
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+Error optionError(const std::string& option, const std::string& what) {
+    return Error{ErrorKind::bad_input, fmt::format("{}: {}.", option, what)};
+}
+
+/// Validators answer with a sentence, or with nothing when the text is fine.
+CLI::Validator validator(std::function<std::string(std::string&)> check) {
+    return CLI::Validator(std::move(check), "");
+}
+
+}  // namespace
+
+CLI::Validator wholeNumber(std::int64_t lowest, std::int64_t highest) {
+    return validator([=](std::string& text) {
+        const auto value = numberOf<std::int64_t>(text);
+        if (value && *value >= lowest && *value <= highest) return std::string();
+        return fmt::format("\"{}\" is not a whole number from {} to {}", text, lowest, highest);
+    });
+}
+
+CLI::Validator seedNumber() {
+    return validator([](std::string& text) {
+        if (numberOf<std::uint64_t>(text)) return std::string();
+        return fmt::format("\"{}\" is not a whole number from 0 to {}", text,
+                           std::numeric_limits<std::uint64_t>::max());
+    });
+}
+
+CLI::Validator numberFrom(double lowest, double highest) {
+    return validator([=](std::string& text) {
+        const auto value = numberOf<double>(text);
+        if (value && *value >= lowest && *value <= highest) return std::string();
+        return fmt::format("\"{}\" is not a number from {} to {}", text, lowest, highest);
+    });
+}
+
+CLI::Validator oneOf(std::vector<std::string> words) {
+    return validator([words = std::move(words)](std::string& text) {
+        std::string list;
+        for (const std::string& word : words) {
+            if (word == text) return std::string();
+            list += (list.empty() ? "" : ", ") + word;
+        }
+        return fmt::format("\"{}\" is not one of {}", text, list);
+    });
+}
+
+Result<std::vector<std::int32_t>> idsFromText(const std::string& option, const std::string& text) {
+    std::vector<std::int32_t> ids;
+    constexpr const char* separators = ", \t\r\n";
+    std::size_t at = text.find_first_not_of(separators);
+    while (at != std::string::npos) {
+        const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+        const std::string part = text.substr(at, end - at);
+        const auto id = numberOf<std::int32_t>(part);
+        if (!id || *id < 0) return optionError(option, fmt::format("\"{}\" is not a token id", part));
+        ids.push_back(*id);
+        at = text.find_first_not_of(separators, end);
+    }
+    if (ids.empty()) return optionError(option, "holds no token ids");
+    return ids;
+}
+
+Result<std::vector<std::string>> listFromText(const std::string& option, const std::string& text) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        parts.push_back(text.substr(at, end - at));
+        if (parts.back().empty()) {
+            return optionError(
+                option, fmt::format("\"{}\" has an empty entry, expected names separated by commas", text));
+        }
+        at = end + 1;
+    }
+    return parts;
+}
+
+Result<Seeded> seededFromText(const std::string& option, const std::string& text) {
+    constexpr std::string_view key = ",seed=";
+    Seeded result;
+    const std::size_t comma = text.find(',');
+    result.name = text.substr(0, comma);
+    if (comma != std::string::npos) {
+        const auto seed = text.compare(comma, key.size(), key) == 0
+                              ? numberOf<std::uint64_t>(text.substr(comma + key.size()))
+                              : std::nullopt;
+        if (!seed) {
+            return optionError(
+                option, fmt::format("\"{}\" has \"{}\" after the name, expected \",seed=NUMBER\"", text,
+                                    text.substr(comma)));
+        }
+        result.seed = *seed;
+    }
+    return result;
+}
+
+Result<ModelRef> modelFromText(const std::string& text) {
+    constexpr std::string_view prefix = "preset:";
+    if (text.empty())
+        return optionError("--model", "is empty, expected a folder, a bundled name or preset:NAME");
+    if (text.compare(0, prefix.size(), prefix) != 0) return ModelRef{.path = text, .preset = {}, .seed = 0};
+    const auto preset = seededFromText("--model", text.substr(prefix.size()));
+    if (!preset) return preset.error();
+    if (preset->name.empty()) return optionError("--model", "\"preset:\" names no preset");
+    return ModelRef{.path = {}, .preset = preset->name, .seed = preset->seed};
+}
+
+CLI::Option* addModelOption(CLI::App& command, std::string& target) {
+    return command
+        .add_option("-m,--model", target,
+                    "Model: a folder, a bundled name, or preset:NAME[,seed=N] with random weights")
+        ->option_text("MODEL [demo]");
+}
+
+Result<std::string> readStandardInput() {
+    std::string text;
+    std::array<char, 65536> block{};
+    while (const std::size_t n = std::fread(block.data(), 1, block.size(), stdin)) {
+        text.append(block.data(), n);
+        if (text.size() > maxInputBytes) {
+            return Error{
+                ErrorKind::bad_input,
+                fmt::format("Standard input holds more than the {} bytes accepted here.", maxInputBytes)};
+        }
+    }
+    if (std::ferror(stdin) != 0) return Error{ErrorKind::io, "Standard input cannot be read."};
+    return text;
+}
+
+}  // namespace decodescope::cli

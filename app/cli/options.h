@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "engine/formats/model_source.h"
+
+namespace decodescope::cli {
+
+/// Accepts whole numbers of a range, with a sentence for everything else.
+CLI::Validator wholeNumber(std::int64_t lowest, std::int64_t highest);
+/// Accepts 0 to 2^64 - 1.
+CLI::Validator seedNumber();
+/// Accepts a finite number of a range.
+CLI::Validator numberFrom(double lowest, double highest);
+/// Accepts one of the words.
+CLI::Validator oneOf(std::vector<std::string> words);
+
+/// Token ids separated by commas or white space.
+Result<std::vector<std::int32_t>> idsFromText(const std::string& option, const std::string& text);
+/// The parts of "a,b,c"; empty parts are an error.
+Result<std::vector<std::string>> listFromText(const std::string& option, const std::string& text);
+
+/// A name with an optional seed: "NAME" or "NAME,seed=N".
+struct Seeded {
+    std::string name;
+    std::uint64_t seed = 0;
+};
+Result<Seeded> seededFromText(const std::string& option, const std::string& text);
+
+/// A model as typed: a folder, a bundled name, or "preset:NAME[,seed=N]".
+Result<ModelRef> modelFromText(const std::string& text);
+
+/// Adds `--model` (default "demo") with its help.
+CLI::Option* addModelOption(CLI::App& command, std::string& target);
+
+/// Everything on standard input, at most 64 MiB.
+Result<std::string> readStandardInput();
+
+}  // namespace decodescope::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "engine/measure/clock.h"
+
+namespace decodescope::cli {
+
+ProgressLine::ProgressLine() : visible_(isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::show(std::string_view text) {
+    if (!visible_) return;
+    fmt::print(stderr, "\r\033[K{}", text);
+    std::fflush(stderr);
+    shown_ = true;
+}
+
+void ProgressLine::clear() {
+    if (!shown_) return;
+    fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+    shown_ = false;
+}
+
+RunProgress::RunProgress(const Experiment& experiment) {
+    for (const LaneSpec& lane : experiment.lanes) laneNames_.push_back(lane.name);
+    line_.show("Measuring the memory's read bandwidth ...");
+}
+
+void RunProgress::run_started(const RunStarted& started) {
+    started_ = started;
+    line_.show("Warming up ...");
+}
+
+void RunProgress::step_done(const StepEvent& step) {
+    ++stepsDone_;
+    constexpr std::int64_t pauseNs = 100'000'000;
+    const std::int64_t now = now_ns();
+    if (!line_.visible() || now - lastShownNs_ < pauseNs) return;
+    lastShownNs_ = now;
+    const std::int64_t all =
+        std::max<std::int64_t>(1, std::int64_t{started_.n_lane} * started_.repetitions * started_.new_tokens);
+    line_.show(fmt::format("{:3} %  repetition {} of {}, token {} of {} ({})", 100 * stepsDone_ / all,
+                           step.repetition + 1, started_.repetitions, step.step + 1, started_.new_tokens,
+                           laneNames_.at(static_cast<std::size_t>(step.lane))));
+}
+
+void RunProgress::run_finished(FinishReason) {
+    line_.clear();
+}
+
+}  // namespace decodescope::cli

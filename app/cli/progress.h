@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/experiment/events.h"
+#include "engine/experiment/experiment.h"
+
+namespace decodescope::cli {
+
+/// Shows one line that is written over, on standard error and only when that is a terminal.
+class ProgressLine {
+public:
+    ProgressLine();
+    ~ProgressLine() { clear(); }
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+
+    void show(std::string_view text);
+    void clear();
+    bool visible() const { return visible_; }
+
+private:
+    bool visible_;
+    bool shown_ = false;
+};
+
+/// Tells the progress of a run, a few times a second.
+class RunProgress : public EventSink {
+public:
+    explicit RunProgress(const Experiment& experiment);
+
+    void run_started(const RunStarted& started) override;
+    void step_done(const StepEvent& step) override;
+    void run_finished(FinishReason reason) override;
+
+private:
+    std::vector<std::string> laneNames_;
+    ProgressLine line_;
+    RunStarted started_;
+    std::int64_t stepsDone_ = 0;
+    std::int64_t lastShownNs_ = 0;
+};
+
+}  // namespace decodescope::cli

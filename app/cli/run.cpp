@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/output.h"
+#include "app/cli/progress.h"
+#include "app/cli/run_options.h"
+#include "engine/experiment/report_text.h"
+#include "engine/experiment/runner.h"
+
+namespace decodescope::cli {
+
+namespace {
+
+std::string textOf(const Record& record, Format format) {
+    switch (format) {
+        case Format::table: return to_plain_text(record);
+        case Format::json: return to_json(record);
+        case Format::jsonl: return to_jsonl(record);
+        case Format::csv: return to_csv(record);
+        case Format::md: return to_markdown(record);
+    }
+    return to_plain_text(record);
+}
+
+/// 0 = every lane ran to its end and agrees with the reference. The reasons go to standard error, because the
+/// result may be a file for machines.
+int judge(const Record& record) {
+    switch (record.status) {
+        case FinishReason::length:
+        case FinishReason::stop_token: break;
+        case FinishReason::cancelled: return exit_code(ErrorKind::cancelled);
+        case FinishReason::capacity: return reportError({ErrorKind::capacity, record.reason});
+        case FinishReason::failed: return reportError({ErrorKind::internal, record.reason});
+    }
+    int code = 0;
+    for (const LaneRecord& lane : record.lanes) {
+        if (lane.agrees_with(record.reference())) continue;
+        const int step = lane.first_different_token(record.reference());
+        reportNote(fmt::format("The output of lane \"{}\" differs from that of \"{}\": {}.", lane.spec.name,
+                               record.reference().spec.name,
+                               step >= 0 ? fmt::format("first other token at step {}", step)
+                                         : fmt::format("largest logit error {:.1e} of the standard deviation",
+                                                       lane.max_relative_error())));
+        code = 1;
+    }
+    return code;
+}
+
+int run(const RunOptions& options, const Output& output, const std::stop_token& stop) {
+    std::vector<std::string> warnings;
+    const auto experiment = options.experiment(warnings);
+    for (const std::string& warning : warnings) reportNote("Warning: " + warning);
+    if (!experiment) return reportError(experiment.error());
+
+    const auto ledger = std::make_shared<MemoryLedger>();
+    ProgressLine line;
+    line.show("Loading the model ...");
+    const auto model = load_model(experiment->model, ledger, stop);
+    line.clear();
+    if (!model) return reportError(model.error());
+
+    Result<Record> record = [&] {
+        RunProgress progress(*experiment);
+        return run_experiment(*experiment, *model, ledger, progress, stop);
+    }();
+    if (!record) return reportError(record.error());
+    const int written = writeResult(output, textOf(*record, output.format()));
+    return written != 0 ? written : judge(*record);
+}
+
+}  // namespace
+
+void addRunCommand(CLI::App& app, Session& session) {
+    CLI::App* command =
+        app.add_subcommand("run", "Run lanes side by side and print what they cost and whether they agree");
+    auto options = std::make_shared<RunOptions>(*command);
+    auto output = std::make_shared<Output>();
+    addOutputOptions(*command, *output);
+    command->footer(
+        "Example:\n"
+        "  decodescope-cli run --model demo --prompt \"It is a truth universally acknowledged, that\" \\\n"
+        "      --tokens 200 --lanes naive,concat,static --format json\n\n"
+        "Exit status: 0 every lane agrees with the reference, 1 one does not, 2 bad arguments or input,\n"
+        "3 could not run (capacity, memory), 130 interrupted (what was measured is kept and marked).");
+    command->callback(
+        [options, output, &session] { session.exitCode = run(*options, *output, session.stop); });
+}
+
+}  // namespace decodescope::cli
