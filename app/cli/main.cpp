@@ -14,6 +14,16 @@ namespace {
 constexpr int exitBadInput = 2;
 constexpr int exitCouldNotRun = 3;
 
+/// No command was recognised: says which word was taken for one.
+std::string whatIsMissing(const CLI::App& app, int argc, char** argv) {
+    std::string commands;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        commands += (commands.empty() ? "" : ", ") + command->get_name();
+    }
+    if (argc < 2) return fmt::format("A command is missing, expected one of {}", commands);
+    return fmt::format("\"{}\" is not a command, expected one of {}", argv[1], commands);
+}
+
 int parseAndRun(int argc, char** argv) {
     const decodescope::cli::InterruptWatch interrupt;
     decodescope::cli::Session session{.stop = interrupt.token(), .exitCode = 0};
@@ -36,7 +46,8 @@ int parseAndRun(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         const auto chosen = app.get_subcommands();
         fmt::print(stderr, "decodescope-cli: {}. \"decodescope-cli {}--help\" shows what is possible.\n",
-                   error.what(), chosen.empty() ? "" : chosen.front()->get_name() + " ");
+                   chosen.empty() ? whatIsMissing(app, argc, argv) : error.what(),
+                   chosen.empty() ? "" : chosen.front()->get_name() + " ");
         return exitBadInput;
     }
     return session.exitCode;

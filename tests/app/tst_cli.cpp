@@ -38,7 +38,7 @@ Outcome cli(const QStringList& arguments, const QByteArray& input = {}) {
     return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
 }
 
-QJsonObject objectOf(const QByteArray& json) {
+QJsonValue jsonOf(const QByteArray& json) {
     return QJsonDocument::fromJson(json).object();
 }
 
@@ -69,9 +69,12 @@ private slots:
         QTest::addColumn<QString>("arguments");  // separated by single spaces
         QTest::addColumn<QString>("sentence");
         QTest::newRow("nothing") << ""
-                                 << "A subcommand is required";
+                                 << "A command is missing, expected one of run, inspect, tokenize, verify.";
         QTest::newRow("unknown command") << "fly"
-                                         << "fly";
+                                         << "\"fly\" is not a command, expected one of run, inspect, "
+                                            "tokenize, verify.";
+        QTest::newRow("option without command") << "--fast"
+                                                << "\"--fast\" is not a command";
         QTest::newRow("unknown option") << "run --fast"
                                         << "--fast";
         QTest::newRow("no value") << "run --tokens"
@@ -227,7 +230,7 @@ private slots:
         const Outcome outcome = cli(tinyRun + QStringList{"--format", "json"});
         QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
         QVERIFY2(outcome.err.isEmpty(), outcome.err.constData());
-        const QJsonObject record = objectOf(outcome.out);
+        const QJsonValue record = jsonOf(outcome.out);
         QCOMPARE(record["schema"].toString(), QString("decodescope.record/1"));
         QCOMPARE(record["status"].toString(), QString("length"));
         const QJsonArray lanes = record["lanes"].toArray();
@@ -251,7 +254,7 @@ private slots:
             cli({"run", "--model", "demo", "--prompt", "It is a truth universally acknowledged, that",
                  "--tokens", "20", "--lanes", "naive,concat,static", "--format", "json"});
         QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
-        const QJsonObject record = objectOf(outcome.out);
+        const QJsonValue record = jsonOf(outcome.out);
         QCOMPARE(record["prompt"]["text"].toString(),
                  QString("It is a truth universally acknowledged, that"));
         const QString text = record["lanes"][0]["summary"]["text"].toString();
@@ -265,7 +268,7 @@ private slots:
              "2",   "--warmup",     "0",    "--threads", "1",   "--reference",   "cached", "--prefill-chunk",
              "3",   "--capacity",   "40",   "--format",  "json"});
         QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
-        const QJsonValue experiment = objectOf(outcome.out)["experiment"];
+        const QJsonValue experiment = jsonOf(outcome.out)["experiment"];
         QCOMPARE(experiment["new_tokens"].toInt(), 5);
         QCOMPARE(experiment["sampling"]["kind"].toString(), QString("greedy"));
         QCOMPARE(experiment["repetitions"].toInt(), 2);
@@ -284,11 +287,11 @@ private slots:
                                   "--format",      "json", "--drive", "free"};
         const Outcome outcome = cli(arguments);
         QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
-        const QJsonObject record = objectOf(outcome.out);
+        const QJsonValue record = jsonOf(outcome.out);
         QCOMPARE(record["experiment"]["sampling"]["kind"].toString(), QString("sample"));
         const QJsonValue tokens = record["lanes"][0]["summary"]["tokens"];
         QCOMPARE(record["lanes"][1]["summary"]["tokens"], tokens);
-        QCOMPARE(objectOf(cli(arguments).out)["lanes"][0]["summary"]["tokens"], tokens);
+        QCOMPARE(jsonOf(cli(arguments).out)["lanes"][0]["summary"]["tokens"], tokens);
     }
 
     void fixedIdsAreFed() {
@@ -296,7 +299,7 @@ private slots:
             cli({"run", "--model", "preset:tiny,seed=2", "--random-prompt", "5,seed=3", "--tokens", "3",
                  "--drive", "fixed", "--fixed-ids", "11 12", "--lanes", "static", "--format", "json"});
         QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
-        const QJsonObject record = objectOf(outcome.out);
+        const QJsonValue record = jsonOf(outcome.out);
         QCOMPARE(record["prompt"]["ids"].toArray().size(), 5);
         const QJsonArray steps = record["lanes"][0]["repetitions"][0]["steps"].toArray();
         QCOMPARE(steps[1]["fed_first"].toInt(), 11);
@@ -311,8 +314,8 @@ private slots:
         const Outcome file = cli(QStringList{"run", "--prompt-file", path} + rest);
         const Outcome input = cli(QStringList{"run", "--prompt-file", "-"} + rest, "She was a woman");
         QVERIFY2(file.exitCode == 0, file.err.constData());
-        QCOMPARE(objectOf(file.out)["prompt"]["text"].toString(), QString("She was a woman"));
-        QCOMPARE(objectOf(input.out)["prompt"]["ids"], objectOf(file.out)["prompt"]["ids"]);
+        QCOMPARE(jsonOf(file.out)["prompt"]["text"].toString(), QString("She was a woman"));
+        QCOMPARE(jsonOf(input.out)["prompt"]["ids"], jsonOf(file.out)["prompt"]["ids"]);
     }
 
     void formats() {
@@ -325,7 +328,7 @@ private slots:
         QVERIFY(csv.out.startsWith("lane,repetition,step,phase,token_id,step_ns,"));
         const Outcome jsonl = cli(tinyRun + QStringList{"--format", "jsonl"});
         QCOMPARE(jsonl.out.count('\n'), 3);
-        QCOMPARE(objectOf(jsonl.out.split('\n')[1])["lane"].toString(), QString("concat"));
+        QCOMPARE(jsonOf(jsonl.out.split('\n')[1])["lane"].toString(), QString("concat"));
         const Outcome md = cli(tinyRun + QStringList{"--format", "md"});
         QVERIFY(md.out.contains("\n| lane |"));
     }
@@ -338,7 +341,7 @@ private slots:
         QVERIFY(outcome.out.isEmpty());
         QFile file(path);
         QVERIFY(file.open(QIODevice::ReadOnly));
-        QCOMPARE(objectOf(file.readAll())["status"].toString(), QString("length"));
+        QCOMPARE(jsonOf(file.readAll())["status"].toString(), QString("length"));
     }
 
     void capacityIsReached() {
@@ -347,7 +350,7 @@ private slots:
         QCOMPARE(outcome.exitCode, 3);
         QVERIFY2(outcome.err.contains("16"), outcome.err.constData());
         if (outcome.out.isEmpty()) return;  // refused before anything was written
-        const QJsonObject record = objectOf(outcome.out);
+        const QJsonValue record = jsonOf(outcome.out);
         QCOMPARE(record["status"].toString(), QString("capacity"));
         const QJsonArray steps = record["lanes"][0]["repetitions"][0]["steps"].toArray();
         if (steps.isEmpty()) return;
@@ -368,7 +371,7 @@ private slots:
             QCOMPARE(process.exitCode(), 130);
             const QByteArray out = process.readAllStandardOutput();
             if (out.isEmpty()) continue;  // it was still loading: try again, later
-            const QJsonObject record = objectOf(out);
+            const QJsonValue record = jsonOf(out);
             QCOMPARE(record["status"].toString(), QString("cancelled"));
             QVERIFY(!record["reason"].toString().isEmpty());
             QCOMPARE(record["tensor_bytes_after"]["kv"].toInt(-1), 0);
@@ -380,7 +383,7 @@ private slots:
     void inspect() {
         const Outcome demo = cli({"inspect", "--model", "demo", "--format", "json"});
         QVERIFY2(demo.exitCode == 0, demo.err.constData());
-        const QJsonObject model = objectOf(demo.out);
+        const QJsonValue model = jsonOf(demo.out);
         QCOMPARE(model["kv_bytes_per_token"].toInt(),
                  2 * model["n_layer"].toInt() * model["n_kv_head"].toInt() * model["head_dim"].toInt() * 4);
         qint64 used = 0;
@@ -401,16 +404,16 @@ private slots:
         const Outcome text = cli(base + QStringList{"--text", "Hi <|endoftext|>"});
         QVERIFY2(text.exitCode == 0, text.err.constData());
         QString joined;
-        for (const QJsonValue& token : objectOf(text.out)["tokens"].toArray()) {
+        for (const QJsonValue& token : jsonOf(text.out)["tokens"].toArray()) {
             joined += token["piece"].toString();
             QVERIFY(!token["special"].toBool());
         }
         QCOMPARE(joined, QString("Hi <|endoftext|>"));
         const QJsonArray control =
-            objectOf(cli(base + QStringList{"--text", "Hi <|endoftext|>", "--control"}).out)["tokens"]
+            jsonOf(cli(base + QStringList{"--text", "Hi <|endoftext|>", "--control"}).out)["tokens"]
                 .toArray();
         QVERIFY(control.last()["special"].toBool());
-        QCOMPARE(objectOf(cli(base, "Hi <|endoftext|>").out)["ids"], objectOf(text.out)["ids"]);
+        QCOMPARE(jsonOf(cli(base, "Hi <|endoftext|>").out)["ids"], jsonOf(text.out)["ids"]);
 
         QTemporaryDir folder;
         write(folder.filePath("t.txt"), "\xE2\x82\xAC\n");
@@ -431,8 +434,7 @@ private slots:
         QVERIFY2(table.exitCode == 0, (table.out + table.err).constData());
         QVERIFY(table.out.contains("checks held."));
         QVERIFY(!table.out.contains("NO"));
-        const QJsonObject report =
-            objectOf(cli({"verify", "--model", "preset:tiny", "--format", "json"}).out);
+        const QJsonValue report = jsonOf(cli({"verify", "--model", "preset:tiny", "--format", "json"}).out);
         QVERIFY(report["all_held"].toBool());
         QVERIFY(report["checks"].toArray().size() >= 8);
         QCOMPARE(report["checks"][0]["held"].toBool(), true);
