@@ -97,7 +97,11 @@ public:
                     run_together({repetition % 2 == 0 ? offset : (backwards + n - 1) % n}, repetition);
                 }
             }
-            if (stop_.stop_requested()) break;
+            if (stop_.stop_requested() && repetition + 1 < experiment_.repetitions) {
+                record_.status = FinishReason::cancelled;
+                record_.reason = "Stopped on request.";
+                break;
+            }
         }
     }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -141,6 +142,31 @@ int physical_core_count() {
     if (count == 0) count = static_cast<int>(std::thread::hardware_concurrency());
     if (const int quota = quota_cpus(); quota > 0) count = std::min(count, quota);
     return std::max(1, count);
+}
+
+std::string better_blas_core() {
+    if (std::getenv("OPENBLAS_CORETYPE") != nullptr) return {};
+    return better_blas_core(openblas_get_corename(), read_instruction_sets());
+}
+
+std::string better_blas_core(std::string_view chosen, const std::vector<std::string>& instruction_sets) {
+    // The cores without AVX: one of them on a machine with AVX2 means that OpenBLAS did not know the
+    // processor.
+    static constexpr std::array<std::string_view, 12> without_avx{
+        "Katmai", "Coppermine", "Northwood", "Prescott",     "Banias",    "Core2",
+        "Penryn", "Dunnington", "Nehalem",   "Opteron_SSE3", "Barcelona", "Generic"};
+    const auto is_chosen = [&](std::string_view name) {
+        return std::equal(name.begin(), name.end(), chosen.begin(), chosen.end(), [](char a, char b) {
+            return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+        });
+    };
+    const auto has = [&](std::string_view name) {
+        return std::find(instruction_sets.begin(), instruction_sets.end(), name) != instruction_sets.end();
+    };
+    if (std::none_of(without_avx.begin(), without_avx.end(), is_chosen)) return {};
+    if (has("avx512f") && has("avx512bw") && has("fma")) return "SkylakeX";
+    if (has("avx2") && has("fma")) return "Haswell";
+    return {};
 }
 
 Environment read_environment() {

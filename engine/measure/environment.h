@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace decodescope {
@@ -33,5 +34,13 @@ struct Environment {
 Environment read_environment();
 /// Physical cores this process may use (at least 1).
 int physical_core_count();
+
+/// OpenBLAS core type that this machine should be given in OPENBLAS_CORETYPE before the program starts, or
+/// empty when OpenBLAS chose well by itself or the user has set it. OpenBLAS falls back to its slowest
+/// kernels on processors that are newer than itself, which makes products several times slower than the
+/// machine allows.
+std::string better_blas_core();
+/// The rule behind it: `chosen` by OpenBLAS, on a machine with `instruction_sets` (as in `Environment`).
+std::string better_blas_core(std::string_view chosen, const std::vector<std::string>& instruction_sets);
 
 }  // namespace decodescope

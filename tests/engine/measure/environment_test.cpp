@@ -88,6 +88,38 @@ private slots:
         QCOMPARE(count, 1);
     }
 
+    void better_blas_core_data() {
+        QTest::addColumn<QString>("chosen");
+        QTest::addColumn<QStringList>("instruction_sets");
+        QTest::addColumn<QString>("expected");
+        const QStringList avx512{"avx", "fma", "avx2", "avx512f", "avx512bw"};
+        const QStringList avx2{"avx", "fma", "avx2"};
+        QTest::newRow("unknown processor with AVX-512") << "Prescott" << avx512 << "SkylakeX";
+        QTest::newRow("unknown processor with AVX2") << "Prescott" << avx2 << "Haswell";
+        QTest::newRow("spelled otherwise") << "NEHALEM" << avx2 << "Haswell";
+        QTest::newRow("a good choice stays") << "Cooperlake" << avx512 << "";
+        QTest::newRow("a cautious choice stays") << "Haswell" << avx512 << "";
+        QTest::newRow("an old processor") << "Prescott" << QStringList{"sse4.2"} << "";
+        QTest::newRow("AVX without FMA") << "Nehalem" << QStringList{"avx"} << "";
+        QTest::newRow("another architecture") << "neoversen1" << QStringList{"neon"} << "";
+        QTest::newRow("nothing known") << "" << QStringList{} << "";
+    }
+    void better_blas_core() {
+        QFETCH(QString, chosen);
+        QFETCH(QStringList, instruction_sets);
+        std::vector<std::string> sets;
+        for (const QString& name : instruction_sets) sets.push_back(name.toStdString());
+        QTEST(QString::fromStdString(decodescope::better_blas_core(chosen.toStdString(), sets)), "expected");
+    }
+
+    void a_blas_core_set_by_the_user_stays() {
+        const QByteArray before = qgetenv("OPENBLAS_CORETYPE");
+        qputenv("OPENBLAS_CORETYPE", "Prescott");
+        const std::string core = decodescope::better_blas_core();
+        if (before.isNull()) qunsetenv("OPENBLAS_CORETYPE");
+        QVERIFY(core.empty());
+    }
+
 private:
     Environment environment_;
 };

@@ -418,4 +418,4 @@ void SafetensorsTest::a_header_of_100_mb_is_bounded() {
 }
 
 QTEST_APPLESS_MAIN(SafetensorsTest)
-#include "safetensors_test.moc"
+#include "tst_safetensors.moc"

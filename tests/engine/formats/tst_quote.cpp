@@ -52,4 +52,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(QuoteTest)
-#include "quote_test.moc"
+#include "tst_quote.moc"
