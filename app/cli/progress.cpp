@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "engine/measure/clock.h"
+#include "engine/core/clock.h"
 
 namespace decodescope::cli {
 
