@@ -200,7 +200,7 @@ Result<fs::path> resolve_model_path(const std::string& path_or_name) {
     if (is_plain_name(path_or_name)) {
         if (auto bundled = bundled_file("models/" + path_or_name)) return bundled;
     }
-    return Error{ErrorKind::io, fmt::format("{}: is neither a folder nor the name of a bundled model.",
+    return Error{ErrorKind::io, fmt::format("{} is neither a folder nor the name of a bundled model.",
                                             quote(path_or_name, 400))};
 }
 

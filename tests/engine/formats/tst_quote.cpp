@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/formats/quote.h"
-
 #include <QTest>
+
+#include "engine/formats/quote.h"
 
 using namespace decodescope;
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/formats/safetensors.h"
-
 #include <QCryptographicHash>
 #include <QTest>
 #include <sys/stat.h>
 
+#include "engine/formats/safetensors.h"
 #include "tests/engine/formats/test_files.h"
 
 using namespace decodescope;
