@@ -136,6 +136,7 @@ OrderedJson environment_json(const Environment& environment) {
     json["memory_bytes"] = number_or_null(environment.memory_bytes, std::uint64_t{0});
     json["threads"] = number_or_null(environment.threads, 0);
     json["thread_reductions"] = number_or_null(environment.thread_reductions, std::int64_t{-1});
+    json["thread_reductions"] = number_or_null(environment.thread_reductions, std::int64_t{-1});
     json["read_bandwidth_gb_s"] = number_or_null(environment.read_bandwidth_gb_s, 0.0);
     json["load_average"] = number_or_null(environment.load_average, -1.0);
     return json;
@@ -156,6 +157,7 @@ void read_environment(JsonFields& fields, Environment& environment) {
     fields.text("os", environment.os);
     fields.integer("memory_bytes", environment.memory_bytes);
     fields.integer("threads", environment.threads);
+    fields.integer("thread_reductions", environment.thread_reductions);
     fields.integer("thread_reductions", environment.thread_reductions);
     fields.real("read_bandwidth_gb_s", environment.read_bandwidth_gb_s);
     fields.real("load_average", environment.load_average);

@@ -194,6 +194,7 @@ private slots:
                               .os = "Linux",
                               .memory_bytes = 1u << 30,
                               .threads = 2,
+                              .thread_reductions = 3,
                               .read_bandwidth_gb_s = 12.5,
                               .load_average = 0};
         record.tensor_bytes_after = {1, 2, 3, 4, 5};
@@ -231,6 +232,7 @@ private slots:
         QCOMPARE(other.memory.rss, ProcessMemory::not_measured);
         QVERIFY(!other.comparison.compared);
         QCOMPARE(parsed->environment.load_average, 0.0);
+        QCOMPARE(parsed->environment.thread_reductions, 3);
         QCOMPARE(parsed->model.norm_eps, record.model.norm_eps);
         QCOMPARE(parsed->lanes[1].text, std::string("a b c"));
         QVERIFY(parsed->lanes[1].repetitions[1].finish == FinishReason::capacity);
