@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace decodescope {
 
 namespace {
 
 constexpr std::array<double, 10> mantissas{1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
+constexpr std::array<double, 4> wholeMantissas{1, 2, 5, 10};
 
 double binaryUnit(double bytes) {
     double unit = 1;
@@ -25,9 +27,9 @@ double niceStep(double span, int max_intervals, Unit unit, bool whole) {
     const double base = unit == Unit::bytes ? binaryUnit(wanted) : 1;
     const double exponent = std::floor(std::log10(wanted / base));
     for (double e = exponent;; ++e) {
-        for (const double mantissa : mantissas) {
+        for (const double mantissa : whole ? std::span<const double>(wholeMantissas) : mantissas) {
             const double step = mantissa * std::pow(10.0, e);
-            if (whole && (step < 1 || step != std::round(step))) continue;
+            if (whole && step < 1) continue;
             if (step * base >= wanted) return step * base;
         }
     }
@@ -35,7 +37,7 @@ double niceStep(double span, int max_intervals, Unit unit, bool whole) {
 
 double niceMaximum(double value, Unit unit, bool whole) {
     if (!(value > 0) || !std::isfinite(value)) return whole ? 4 : 1;
-    return 4 * niceStep(value, 4, unit, whole);
+    return 4 * niceStep(value, 4, unit, false);
 }
 
 double UnitTicker::getTickStep(const QCPRange& range) {

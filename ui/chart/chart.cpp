@@ -141,59 +141,69 @@ int Chart::legendLineWidth() const {
     return width;
 }
 
-int Chart::legendHeight(int width) const {
+QVector<QRect> Chart::legendPlaces(const QRect& rect) const {
     const LegendMetrics metrics{CardMetrics(font())};
-    const QVector<LegendEntry> entries = legend();
-    int rows = entries.isEmpty() ? 0 : 1;
-    int x = 0;
-    for (const LegendEntry& entry : entries) {
-        if (x > 0 && x + metrics.width(entry) > width) {
-            ++rows;
-            x = 0;
+    QVector<QRect> places;
+    QPoint at = rect.topLeft();
+    for (const LegendEntry& entry : legend()) {
+        const int width = metrics.width(entry);
+        if (at.x() > rect.left() && at.x() + width > rect.left() + rect.width()) {
+            at = QPoint(rect.left(), at.y() + metrics.row);
         }
-        x += metrics.width(entry) + metrics.between;
+        places.append(QRect(at, QSize(width, metrics.row)));
+        at.rx() += width + metrics.between;
     }
-    return rows * metrics.row;
+    return places;
 }
 
-int Chart::paintLegend(QPainter& painter, const QRect& rect, const ThemeColors& colors,
-                       QVector<QRect>* places) const {
+int Chart::legendHeight(int width) const {
+    const QVector<QRect> places = legendPlaces(QRect(0, 0, width, 0));
+    return places.isEmpty() ? 0 : places.last().bottom() + 1;
+}
+
+void Chart::paintLegend(QPainter& painter, const QRect& rect, const ThemeColors& colors) const {
     const CardMetrics card(font());
     const LegendMetrics metrics(card);
+    const QVector<LegendEntry> entries = legend();
+    const QVector<QRect> places = legendPlaces(rect);
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setFont(card.small_text);
-    int x = rect.left();
-    int y = rect.top();
-    for (const LegendEntry& entry : legend()) {
-        const int width = metrics.width(entry);
-        if (x > rect.left() && x + width > rect.right() + 1) {
-            x = rect.left();
-            y += metrics.row;
-        }
+    for (qsizetype i = 0; i < entries.size(); ++i) {
+        const LegendEntry& entry = entries[i];
         const QColor color = entry.shown ? colors.color(entry.color) : colors.border;
-        const QRectF mark(x, y + (metrics.row - metrics.mark) / 2.0, metrics.mark, metrics.mark);
-        if (entry.mark == LegendEntry::Mark::box) {
-            painter.setPen(Qt::NoPen);
-            painter.setBrush(color);
-            painter.drawRoundedRect(mark, 2, 2);
-        } else {
-            QPen pen(color, 2);
-            if (entry.mark == LegendEntry::Mark::dashed_line) pen.setDashPattern({2, 1.5});
-            pen.setCapStyle(Qt::FlatCap);
-            painter.setPen(pen);
-            painter.drawLine(QPointF(mark.left(), mark.center().y()),
-                             QPointF(mark.right(), mark.center().y()));
+        const QRectF mark(places[i].left(), places[i].top() + (metrics.row - metrics.mark) / 2.0,
+                          metrics.mark, metrics.mark);
+        switch (entry.mark) {
+            case LegendEntry::Mark::box:
+                // Kinds of cells that are nearly as light as the card need an edge to be seen.
+                painter.setPen(std::abs(color.lightness() - colors.card.lightness()) < 20
+                                   ? QPen(colors.border, 1)
+                                   : QPen(Qt::NoPen));
+                painter.setBrush(color);
+                painter.drawRoundedRect(mark, 2, 2);
+                break;
+            case LegendEntry::Mark::dot:
+                painter.setPen(Qt::NoPen);
+                painter.setBrush(color);
+                painter.drawEllipse(mark.center(), mark.width() * 0.38, mark.width() * 0.38);
+                break;
+            case LegendEntry::Mark::line:
+            case LegendEntry::Mark::dashed_line:
+                QPen pen(color, 2);
+                if (entry.mark == LegendEntry::Mark::dashed_line) pen.setDashPattern({2, 1.5});
+                pen.setCapStyle(Qt::FlatCap);
+                painter.setPen(pen);
+                painter.drawLine(QPointF(mark.left(), mark.center().y()),
+                                 QPointF(mark.right(), mark.center().y()));
+                break;
         }
-        const QRect text(x + metrics.mark + metrics.gap, y, width - metrics.mark - metrics.gap + 2,
-                         metrics.row);
+        const int text_left = metrics.mark + metrics.gap;
         painter.setPen(entry.shown ? colors.muted : colors.border);
-        painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter, entry.name);
-        if (places != nullptr) places->append(QRect(x, y, width, metrics.row));
-        x += width + metrics.between;
+        painter.drawText(places[i].adjusted(text_left, 0, 2, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                         entry.name);
     }
     painter.restore();
-    return legend().isEmpty() ? 0 : y + metrics.row - rect.top();
 }
 
 void Chart::paintFrame(QPainter& painter, const QSize& size, const ThemeColors& colors) const {
@@ -330,10 +340,7 @@ bool Chart::event(QEvent* event) {
 void Chart::mousePressEvent(QMouseEvent* event) {
     const Layout places = layout(size());
     if (event->button() == Qt::LeftButton && places.legend.contains(event->pos())) {
-        QVector<QRect> marks;
-        QImage nowhere(1, 1, QImage::Format_ARGB32_Premultiplied);
-        QPainter painter(&nowhere);
-        paintLegend(painter, places.legend, themeColors(palette()), &marks);
+        const QVector<QRect> marks = legendPlaces(places.legend);
         for (int i = 0; i < marks.size(); ++i) {
             if (marks[i].contains(event->pos())) toggleLegend(i);
         }

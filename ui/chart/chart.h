@@ -18,7 +18,7 @@ enum class DataRange { all, visible };
 
 /// One entry of a legend.
 struct LegendEntry {
-    enum class Mark { line, dashed_line, box };
+    enum class Mark { line, dashed_line, dot, box };
     QString name;
     ColorRef color;
     Mark mark = Mark::box;
@@ -96,10 +96,10 @@ protected:
     virtual void toggleLegend(int /*index*/) {}
 
     QRect bodyRect() const { return layout(size()).body; }
-    /// Draws legend entries from `rect`'s top left, wrapping; returns the height used.
-    int paintLegend(QPainter& painter, const QRect& rect, const ThemeColors& colors,
-                    QVector<QRect>* places = nullptr) const;
+    /// Where each legend entry goes, from `rect`'s top left on, wrapping at its right edge.
+    QVector<QRect> legendPlaces(const QRect& rect) const;
     int legendHeight(int width) const;
+    void paintLegend(QPainter& painter, const QRect& rect, const ThemeColors& colors) const;
 
     void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;

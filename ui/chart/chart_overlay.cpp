@@ -98,15 +98,23 @@ void ChartOverlay::paintEvent(QPaintEvent*) {
         numbers = std::max(numbers, text_metrics.horizontalAdvance(value.value));
     }
     const int gap = metrics.padding;
-    const int inner = std::max(text_metrics.horizontalAdvance(m_head), names + gap + numbers);
+    const int mark = qRound(text_metrics.height() * 0.62);
+    const int indent = mark + metrics.padding / 2;
+    const int inner = std::max(text_metrics.horizontalAdvance(m_head), indent + names + gap + numbers);
     QRect box(0, 0, inner + 2 * metrics.padding,
               row * (1 + static_cast<int>(m_values.size())) + metrics.padding);
     box.moveLeft(qRound(*m_x) + metrics.padding);
     if (box.right() > width() - 2) box.moveRight(qRound(*m_x) - metrics.padding);
     if (box.left() < 0) box.moveLeft(0);
-    // Below the curves of a rising chart there is room; above the middle nothing is hidden while it falls.
-    box.moveTop(m_area.top() + (m_area.height() - box.height()) / 3);
-    if (box.top() < 0) box.moveTop(0);
+    // Where the box hides no point under the crosshair, if there is such a place.
+    const int room = std::max(0, m_area.height() - box.height());
+    for (const double share : {0.35, 0.7, 0.05, 0.95, 0.35}) {
+        box.moveTop(m_area.top() + qRound(room * share));
+        const auto hides = [&](const Value& value) {
+            return value.y > box.top() - 4 && value.y < box.bottom() + 4;
+        };
+        if (std::none_of(m_values.begin(), m_values.end(), hides)) break;
+    }
     painter.setPen(QPen(colors.border, 1));
     painter.setBrush(colors.card);
     painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), metrics.radius, metrics.radius);
@@ -115,8 +123,11 @@ void ChartOverlay::paintEvent(QPaintEvent*) {
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_head);
     for (const Value& value : m_values) {
         line.translate(0, row);
-        painter.setPen(colors.color(value.color));
-        painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, value.name);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(colors.color(value.color));
+        painter.drawRoundedRect(QRectF(line.left(), line.center().y() - mark / 2.0 + 1, mark, mark), 2, 2);
+        painter.setPen(colors.text);
+        painter.drawText(line.adjusted(indent, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, value.name);
         painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, value.value);
     }
 }

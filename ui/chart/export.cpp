@@ -4,6 +4,7 @@
 #include <QBuffer>
 #include <QClipboard>
 #include <QFileInfo>
+#include <QFontInfo>
 #include <QGuiApplication>
 #include <QMimeData>
 #include <QPageLayout>
@@ -50,6 +51,25 @@ QImage drawImage(const Paint& paint, const QSize& size, double scale) {
     return image;
 }
 
+/// Names real fonts in an SVG: "Sans Serif" and the like exist on this system only, and a viewer that does
+/// not find a family falls back to one with serifs.
+QByteArray withFontFallbacks(QByteArray svg) {
+    const QByteArray attribute = "font-family=\"";
+    const QByteArray family = QFontInfo(QGuiApplication::font()).family().toUtf8();
+    QByteArray names = "'" + family + "', Verdana, sans-serif";
+    QByteArray result;
+    result.reserve(svg.size() + svg.size() / 8);
+    qsizetype from = 0;
+    for (qsizetype at = svg.indexOf(attribute); at >= 0; at = svg.indexOf(attribute, from)) {
+        const qsizetype begin = at + attribute.size();
+        const qsizetype end = svg.indexOf('"', begin);
+        if (end < 0) break;
+        result += svg.mid(from, begin - from) + names;
+        from = end;
+    }
+    return result + svg.mid(from);
+}
+
 QByteArray drawSvg(const Paint& paint, const QSize& size, const QString& title) {
     QByteArray bytes;
     QBuffer buffer(&bytes);
@@ -60,7 +80,7 @@ QByteArray drawSvg(const Paint& paint, const QSize& size, const QString& title) 
     generator.setViewBox(QRect(QPoint(0, 0), size));
     generator.setTitle(title);
     paint(generator, true);
-    return bytes;
+    return withFontFallbacks(std::move(bytes));
 }
 
 QByteArray drawPdf(const Paint& paint, const QSize& size, const QString& title) {

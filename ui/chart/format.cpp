@@ -131,23 +131,21 @@ QString formatValue(double value, Unit unit) {
 }
 
 QString formatTick(double value, double step, Unit unit) {
+    if (std::abs(value) < 1e-9 * std::abs(step)) return QStringLiteral("0");
     if (unit == Unit::error) {
         // Whole decades are easier to read without a mantissa, and plain from 0.01 to 100.
         const double decade = std::log10(std::abs(value));
-        if (value == 0) return QStringLiteral("0");
         if (std::abs(decade - std::round(decade)) < 1e-9 && std::abs(decade) > 2.5) {
             return QStringLiteral("1e") + QString::number(std::lround(decade));
         }
-        return std::abs(decade) > 2.5 ? formatError(value) : formatNumber(value);
+        return std::abs(decade) > 2.5 ? formatError(value) : numbers().toString(value, 'g', 3);
     }
     if (unit == Unit::bytes) {
-        if (value <= 0) return QStringLiteral("0");
         // The step's unit, not the value's: all labels of an axis have the same one.
         const ByteUnit& byteUnit = byteUnitFor(step);
         return withUnit(numbers().toString(value / byteUnit.size, 'f', decimalsOfStep(step / byteUnit.size)),
                         byteUnit.name);
     }
-    if (std::abs(value) < 1e-9 * std::abs(step)) value = 0;  // no "-0"
     return numbers().toString(value, 'f', decimalsOfStep(step)) +
            (unit == Unit::ratio ? QString(QChar(0x00d7)) : QString());
 }

@@ -19,10 +19,23 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // Beyond this many points a dashed line is drawn solid: dashes do not profit from the fast polylines.
 constexpr std::size_t maxDashedPoints = 2000;
+// Up to here a curve is drawn as one path, with joints.
+constexpr double maxCrossingsJoined = 8;
 
 QSharedPointer<QCPAxisTicker> makeTicker(const ChartAxis& axis) {
     if (axis.log) return QSharedPointer<LogTicker>::create(axis.unit);
     return QSharedPointer<UnitTicker>::create(axis.unit, axis.whole);
+}
+
+LegendEntry::Mark legendMark(SeriesKind kind) {
+    switch (kind) {
+        case SeriesKind::line: return LegendEntry::Mark::line;
+        case SeriesKind::dashed_line: return LegendEntry::Mark::dashed_line;
+        case SeriesKind::points: return LegendEntry::Mark::dot;
+        case SeriesKind::area:
+        case SeriesKind::range: return LegendEntry::Mark::box;
+    }
+    return LegendEntry::Mark::box;
 }
 
 void setIntervals(const QCPAxis& axis, int n) {
@@ -37,13 +50,14 @@ LineChart::LineChart(QWidget* parent)
     m_plot->setAttribute(Qt::WA_TransparentForMouseEvents);
     m_plot->setFocusPolicy(Qt::NoFocus);
     m_plot->setPlottingHints(QCP::phFastPolylines | QCP::phCacheLabels);
-    m_plot->setNotAntialiasedElements(QCP::aeAxes | QCP::aeGrid | QCP::aeZeroLine | QCP::aeFills);
+    m_plot->setNotAntialiasedElements(QCP::aeAxes | QCP::aeGrid | QCP::aeZeroLine);
     m_plot->axisRect()->setAutoMargins(QCP::msNone);
     for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) {
         axis->setBasePen(Qt::NoPen);
-        axis->setTickPen(Qt::NoPen);
+        axis->setTickPen(QColor(Qt::transparent));  // without a pen, an SVG gets black dots
         axis->setSubTickPen(Qt::NoPen);
         axis->setTickLength(0, 0);
+        axis->setNumberFormat(QStringLiteral("g"));
         axis->grid()->setZeroLinePen(Qt::NoPen);
     }
     m_plot->xAxis->grid()->setVisible(false);
@@ -191,11 +205,7 @@ QVector<LegendEntry> LineChart::legend() const {
     QVector<LegendEntry> entries;
     for (const Series& series : m_series) {
         if (series.kind == SeriesKind::range && series.name.isEmpty()) continue;
-        const LegendEntry::Mark mark = series.kind == SeriesKind::line ? LegendEntry::Mark::line
-                                       : series.kind == SeriesKind::dashed_line
-                                           ? LegendEntry::Mark::dashed_line
-                                           : LegendEntry::Mark::box;
-        entries.append({series.name, series.color, mark, series.shown});
+        entries.append({series.name, series.color, legendMark(series.kind), series.shown});
     }
     return entries;
 }
@@ -206,8 +216,20 @@ double LineChart::drawnY(double y) const {
 }
 
 void LineChart::rebuildStack() {
-    for (Series& series : m_series) {
-        if (series.kind == SeriesKind::area) series.rebuild = true;
+    // Every area is filled down to zero, the top one first: no seams show between neighbours. Bands come
+    // next, lines last. `setLayer` moves a graph behind the others of its layer.
+    QCPLayer* layer = m_plot->layer(QStringLiteral("main"));
+    for (auto it = m_series.rbegin(); it != m_series.rend(); ++it) {
+        if (it->kind != SeriesKind::area) continue;
+        it->rebuild = true;
+        it->graph->setLayer(layer);
+    }
+    for (const bool bands : {true, false}) {
+        for (Series& series : m_series) {
+            if (series.kind != SeriesKind::area && (series.kind == SeriesKind::range) == bands) {
+                series.graph->setLayer(layer);
+            }
+        }
     }
 }
 
@@ -215,8 +237,10 @@ void LineChart::feedGraph(Series& series) {
     if (series.rebuild) {
         series.graph->data()->clear();
         if (series.base != nullptr) series.base->data()->clear();
+        series.top.clear();
         series.n_drawn = 0;
         series.max_y = 0;
+        series.variation = 0;
         series.rebuild = false;
     }
     const std::size_t n = series.x.size();
@@ -232,16 +256,43 @@ void LineChart::feedGraph(Series& series) {
                 if (&below == &series) break;
                 if (below.kind == SeriesKind::area && below.shown && i < below.y.size()) y += below.y[i];
             }
+            series.top.push_back(y);
+        } else {
+            points.append(QCPGraphData(series.x[i], drawnY(y)));
         }
-        if (std::isfinite(y)) series.max_y = std::max(series.max_y, y);
-        points.append(QCPGraphData(series.x[i], drawnY(y)));
         if (series.base != nullptr && i < series.low.size()) {
             lows.append(QCPGraphData(series.x[i], drawnY(series.low[i])));
         }
+        if (!std::isfinite(y)) continue;
+        series.max_y = std::max(series.max_y, y);
+        const std::vector<double>& drawn = series.kind == SeriesKind::area ? series.top : series.y;
+        if (i > 0 && std::isfinite(drawn[i - 1])) series.variation += std::abs(y - drawn[i - 1]);
     }
     series.graph->data()->add(points, true);
     if (series.base != nullptr) series.base->data()->add(lows, true);
     series.n_drawn = n;
+}
+
+void LineChart::drawArea(Series& series) {
+    // At most one point per pixel, the highest of those it stands for: filling a polygon with thousands
+    // of teeth is what costs, and a peak must not get lost.
+    const QCPRange range = m_plot->xAxis->range();
+    auto first = static_cast<std::size_t>(std::lower_bound(series.x.begin(), series.x.end(), range.lower) -
+                                          series.x.begin());
+    auto last = static_cast<std::size_t>(std::upper_bound(series.x.begin(), series.x.end(), range.upper) -
+                                         series.x.begin());
+    if (first > 0) --first;
+    last = std::min({last + 1, series.x.size(), series.top.size()});
+    const std::size_t most = static_cast<std::size_t>(std::max(100, plotArea().width()));
+    const std::size_t stride = last > first ? (last - first + most - 1) / most : 1;
+    QVector<QCPGraphData> points;
+    for (std::size_t i = first; i < last; i += stride) {
+        double top = series.top[i];
+        for (std::size_t j = i + 1; j < std::min(i + stride, last); ++j) top = std::max(top, series.top[j]);
+        points.append(QCPGraphData(series.x[i], top));
+    }
+    if (stride > 1) points.append(QCPGraphData(series.x[last - 1], series.top[last - 1]));
+    series.graph->data()->set(points, true);
 }
 
 void LineChart::updateRanges() {
@@ -272,59 +323,84 @@ void LineChart::updateRanges() {
     }
     if (m_y.log && y_low >= m_yMax) m_yMax = y_low * 10;
     const double x_low = m_x.log && m_x.minimum <= 0 ? std::min(1.0, m_xMax / 10) : m_x.minimum;
+    // Room above the last decade, so that points on it are not cut in half.
+    const double y_high = m_y.log ? m_yMax * std::pow(m_yMax / y_low, 0.04) : m_yMax;
     m_plot->xAxis->setRange(x_low, std::max(m_xMax, x_low + 1e-12));
-    m_plot->yAxis->setRange(y_low, std::max(m_yMax, y_low + 1e-12));
+    m_plot->yAxis->setRange(y_low, std::max(y_high, y_low + 1e-12));
 }
 
 void LineChart::updateDrawing() {
-    QCPGraph* below = nullptr;
     for (Series& series : m_series) {
         feedGraph(series);
         series.graph->setVisible(series.shown);
-        if (series.kind == SeriesKind::area && series.shown) {
-            series.graph->setChannelFillGraph(below);
-            below = series.graph;
-        }
     }
     updateRanges();
+    double most = 0;
+    for (Series& series : m_series) {
+        stylePen(series);
+        if (series.kind == SeriesKind::area) {
+            drawArea(series);
+        } else {
+            most = std::max(most, crossings(series));
+        }
+    }
+    // Polylines drawn fast have ugly joints, but without them noise takes hundreds of milliseconds.
+    m_plot->setPlottingHint(QCP::phFastPolylines, most > maxCrossingsJoined);
+    m_plot->yAxis->setTickLabels(!isEmpty());
     m_overlay->setMessage(isEmpty() ? emptyText() : QString());
     m_overlay->setHint(m_userView ? tr("zoomed · double-click shows everything") : QString());
     m_plot->replot(QCustomPlot::rpQueuedRefresh);
     updateCrosshair();
 }
 
+double LineChart::crossings(const Series& series) const {
+    if (m_y.log) return static_cast<double>(series.x.size()) / 4;
+    const double height = m_plot->yAxis->range().size();
+    return height > 0 ? series.variation / height : 0;
+}
+
+void LineChart::stylePen(Series& series) {
+    // How often a curve crosses the height of the plot is what drawing it costs; where noise fills the plot
+    // nobody sees that it is drawn thinner or without smoothing.
+    const double n = crossings(series);
+    if (series.kind == SeriesKind::area) series.graph->setAntialiasedFill(n <= 20);
+    if (series.kind != SeriesKind::line && series.kind != SeriesKind::dashed_line) return;
+    QPen pen(series.graph->pen().color(), n > 60 ? 1.0 : 1.5);
+    if (series.kind == SeriesKind::dashed_line && series.x.size() <= maxDashedPoints && n <= 60) {
+        pen.setDashPattern({4, 3});
+    }
+    series.graph->setPen(pen);
+    series.graph->setAntialiased(n <= 200);
+}
+
 void LineChart::restyle(const ThemeColors& colors) {
     for (Series& series : m_series) {
         const QColor color = colors.color(series.color);
-        QPen pen(color, 1.5);
+        series.graph->setPen(QPen(color, 1.5));
         series.graph->setAntialiased(true);
-        series.graph->setBrush(Qt::NoBrush);
-        series.graph->setScatterStyle(QCPScatterStyle::ssNone);
-        series.graph->setLineStyle(QCPGraph::lsLine);
+        series.graph->setAntialiasedFill(true);
+        stylePen(series);
         switch (series.kind) {
-            case SeriesKind::line: break;
-            case SeriesKind::dashed_line:
-                if (series.x.size() <= maxDashedPoints) pen.setDashPattern({4, 3});
-                break;
+            case SeriesKind::line:
+            case SeriesKind::dashed_line: break;
             case SeriesKind::points:
                 series.graph->setLineStyle(QCPGraph::lsNone);
                 series.graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, color, color, 6));
                 break;
             case SeriesKind::area:
-                pen = Qt::NoPen;
+                series.graph->setPen(Qt::NoPen);
                 series.graph->setBrush(color);
                 break;
             case SeriesKind::range: {
-                pen = Qt::NoPen;
                 QColor soft = color;
                 soft.setAlphaF(0.22f);
                 series.base->setPen(Qt::NoPen);
+                series.graph->setPen(Qt::NoPen);
                 series.graph->setBrush(soft);
                 series.graph->setChannelFillGraph(series.base);
                 break;
             }
         }
-        series.graph->setPen(pen);
     }
 }
 
@@ -358,7 +434,7 @@ void LineChart::updateMargins() {
     m_plot->yAxis->setTickLabelPadding(gap);
     m_plot->xAxis->setLabelPadding(gap / 2);
     const int label = m_x.show_name ? text.height() + gap / 2 : 0;
-    m_plot->axisRect()->setMargins(QMargins(widest(m_y) + gap, text.height() / 2 + 1, widest(m_x) / 2 + 1,
+    m_plot->axisRect()->setMargins(QMargins(widest(m_y) + gap, text.height() / 2 + 3, widest(m_x) / 2 + 1,
                                             text.height() + gap + label + 1));
 }
 

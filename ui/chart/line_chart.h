@@ -110,15 +110,20 @@ private:
         std::vector<double> x;
         std::vector<double> y;
         std::vector<double> low;    // kind range
+        std::vector<double> top;    // kind area: own values plus those of the areas below
         QCPGraph* graph = nullptr;  // owned by the plot
         QCPGraph* base = nullptr;   // kind range: the lower edge
-        std::size_t n_drawn = 0;    // points already in the graph, unless `rebuild`
+        std::size_t n_drawn = 0;    // points already taken over, unless `rebuild`
         bool rebuild = false;
-        double max_y = 0;  // of finite values
+        double max_y = 0;      // of the finite values drawn
+        double variation = 0;  // sum of the differences between neighbours
     };
 
     void rebuildStack();
     void feedGraph(Series& series);
+    void drawArea(Series& series);
+    void stylePen(Series& series);
+    double crossings(const Series& series) const;
     void updateRanges();
     void updateMargins();
     void restyle(const ThemeColors& colors);

@@ -20,6 +20,7 @@ namespace {
 // Above this many visible cells a side, or below this size, cells are drawn as one image.
 constexpr int maxSingleCells = 64;
 constexpr double minSingleCell = 5;
+constexpr int maxRoundedCells = 1024;
 
 }  // namespace
 
@@ -152,7 +153,7 @@ MatrixChart::Geometry MatrixChart::geometry(const QRect& body) const {
         for (const QString& label : m_rowLabels)
             label_width = std::max(label_width, text.horizontalAdvance(label));
     }
-    label_width = std::min(label_width, body.width() / 3) + metrics.padding / 2;
+    label_width = std::min(label_width + 2, body.width() / 3) + metrics.padding / 2;
     const int label_height = text.height() + metrics.padding / 4;
     int below = footerHeight();
     const int legend_height = legendHeight(body.width() - label_width);
@@ -201,7 +202,7 @@ void MatrixChart::paintBody(QCPPainter& painter, const QRect& body, const ThemeC
     const bool single = g.view.width() <= maxSingleCells && g.view.height() <= maxSingleCells &&
                         std::min(g.cell_w, g.cell_h) >= minSingleCell;
     painter.save();
-    painter.setClipRect(g.grid.adjusted(-2, -2, 2, 2));
+    painter.setClipRect(g.grid.adjusted(-2, -2, 2, 2).toAlignedRect());
     if (single) {
         paintCells(painter, g, colors);
     } else {
@@ -242,7 +243,8 @@ void MatrixChart::paintBody(QCPPainter& painter, const QRect& body, const ThemeC
         paintFooter(painter, QRect(line.left(), line.top(), qRound(g.grid.width()), footer), colors);
         line.translate(0, footer);
     }
-    line.translate(0, paintLegend(painter, line, colors));
+    paintLegend(painter, line, colors);
+    line.translate(0, legendHeight(body.width() - (qRound(g.grid.left()) - body.left())));
     if (!m_note.isEmpty()) {
         line.translate(0, metrics.padding / 3);
         painter.setFont(metrics.small_text);
@@ -253,12 +255,17 @@ void MatrixChart::paintBody(QCPPainter& painter, const QRect& body, const ThemeC
     painter.restore();
 }
 
-void MatrixChart::paintCells(QPainter& painter, const Geometry& g, const ThemeColors& colors) {
+void MatrixChart::paintCells(QCPPainter& painter, const Geometry& g, const ThemeColors& colors) const {
     const QVector<QRgb> table = colorTable(colors);
     const CardMetrics metrics(font());
-    QFont font = metrics.small_text;
+    const QFont font = metrics.small_text;
+    QFont note_font = font;
+    note_font.setPixelSize(std::max(1, qRound(font.pixelSize() * 0.85)));
+    const double line = QFontMetrics(note_font).height() * 0.92;  // digits have no descenders
     const double gap = std::clamp(std::min(g.cell_w, g.cell_h) * 0.08, 0.5, 2.0);
     const double radius = std::min(g.cell_w, g.cell_h) >= 10 ? 2.5 : 0;
+    // Thousands of rounded cells cost more than a frame; as plain boxes on whole pixels they are cheap.
+    const bool plain = g.view.width() * g.view.height() > maxRoundedCells;
     const int row_end = std::min(m_rows, qCeil(g.view.bottom()));
     const int column_end = std::min(m_columns, qCeil(g.view.right()));
     const QFontMetrics text(font);
@@ -270,12 +277,14 @@ void MatrixChart::paintCells(QPainter& painter, const Geometry& g, const ThemeCo
             const QColor color = QColor::fromRgba(value < table.size() ? table[value] : qRgba(0, 0, 0, 0));
             const QRectF rect = cellRect(g, row, column).adjusted(gap / 2, gap / 2, -gap / 2, -gap / 2);
             const bool marked = cellMarked(row, column);
-            painter.setPen(marked ? QPen(colors.bad, 1) : Qt::NoPen);
-            painter.setBrush(marked ? colors.bad_soft : color);
-            if (radius > 0) {
-                painter.drawRoundedRect(marked ? rect.adjusted(0.5, 0.5, -0.5, -0.5) : rect, radius, radius);
+            if (plain && !marked) {
+                painter.fillRect(QRect(QPoint(qRound(rect.left()), qRound(rect.top())),
+                                       QPoint(qRound(rect.right()) - 1, qRound(rect.bottom()) - 1)),
+                                 color);
             } else {
-                painter.drawRect(rect);
+                painter.setPen(marked ? QPen(colors.bad, 1) : Qt::NoPen);
+                painter.setBrush(marked ? colors.bad_soft : color);
+                painter.drawRoundedRect(marked ? rect.adjusted(0.5, 0.5, -0.5, -0.5) : rect, radius, radius);
             }
             const QString label = cellText(row, column);
             if (label.isEmpty() || text.horizontalAdvance(label) > rect.width() ||
@@ -283,27 +292,33 @@ void MatrixChart::paintCells(QPainter& painter, const Geometry& g, const ThemeCo
                 continue;
             }
             const QString note = cellNote(row, column);
-            const bool two = !note.isEmpty() && rect.height() >= 1.7 * text.height();
+            const bool two = !note.isEmpty() && rect.height() >= 1.6 * text.height();
             const bool on_dark = (marked ? colors.bad_soft : color).lightness() < 140;
             painter.setPen(on_dark == colors.dark ? colors.text
                                                   : (colors.dark ? colors.card : colors.on_accent));
-            painter.drawText(two ? QRectF(rect.left(), rect.top(), rect.width(), rect.height() / 2) : rect,
-                             two ? Qt::AlignHCenter | Qt::AlignBottom : Qt::AlignCenter, label);
             if (two) {
+                const double middle = rect.center().y();
+                painter.setFont(note_font);
+                painter.drawText(QRectF(rect.left(), middle - line, rect.width(), line), Qt::AlignCenter,
+                                 label);
                 painter.setPen(colors.bad);
-                painter.drawText(QRectF(rect.left(), rect.center().y(), rect.width(), rect.height() / 2),
-                                 Qt::AlignHCenter | Qt::AlignTop, note);
+                painter.drawText(QRectF(rect.left(), middle, rect.width(), line), Qt::AlignCenter, note);
+                painter.setFont(font);
+            } else {
+                painter.drawText(rect, Qt::AlignCenter, label);
             }
         }
     }
 }
 
-void MatrixChart::paintImage(QPainter& painter, const Geometry& g, const ThemeColors& colors) {
-    if (m_imageStale || m_image.isNull()) {
+void MatrixChart::paintImage(QCPPainter& painter, const Geometry& g, const ThemeColors& colors) {
+    const QVector<QRgb> table = colorTable(colors);
+    if (m_imageStale || m_image.size() != QSize(m_columns, m_rows) || m_image.colorTable() != table) {
         m_imageStale = false;
-        if (m_image.size() != QSize(m_columns, m_rows)) {
+        m_scaled = QImage();
+        if (m_image.size() != QSize(m_columns, m_rows))
             m_image = QImage(m_columns, m_rows, QImage::Format_Indexed8);
-        }
+        m_image.setColorTable(table);
         for (int row = 0; row < m_rows; ++row) {
             std::memcpy(
                 m_image.scanLine(row),
@@ -311,11 +326,22 @@ void MatrixChart::paintImage(QPainter& painter, const Geometry& g, const ThemeCo
                 static_cast<std::size_t>(m_columns));
         }
     }
-    m_image.setColorTable(colorTable(colors));
-    // Averaging while shrinking keeps thin structures; enlarged cells must keep their edges.
     const double ratio = painter.device()->devicePixelRatioF();
-    painter.setRenderHint(QPainter::SmoothPixmapTransform, g.cell_w * ratio < 1 || g.cell_h * ratio < 1);
-    painter.drawImage(g.grid, m_image, g.view);
+    const bool shrinks = g.cell_w * ratio < 1 || g.cell_h * ratio < 1;
+    if (!shrinks || painter.modes().testFlag(QCPPainter::pmVectorized)) {
+        painter.setRenderHint(QPainter::SmoothPixmapTransform, false);  // enlarged cells keep their edges
+        painter.drawImage(g.grid, m_image, g.view);
+        return;
+    }
+    // Averaging while shrinking keeps thin structures. The shrunk picture serves until data or view change.
+    const QSize pixels = (g.grid.size() * ratio).toSize().expandedTo(QSize(1, 1));
+    if (m_scaled.size() != pixels || m_scaledView != g.view) {
+        m_scaledView = g.view;
+        m_scaled = m_image.copy(g.view.toAlignedRect())
+                       .convertToFormat(QImage::Format_RGB32)
+                       .scaled(pixels, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
+    }
+    painter.drawImage(g.grid, m_scaled, QRectF(QPointF(0, 0), QSizeF(m_scaled.size())));
 }
 
 void MatrixChart::paintLabels(QPainter& painter, const Geometry& g, const ThemeColors& colors) const {
@@ -330,7 +356,7 @@ void MatrixChart::paintLabels(QPainter& painter, const Geometry& g, const ThemeC
     int widest = text.horizontalAdvance(QString::number(m_firstColumn + m_columns));
     for (const QString& label : m_columnLabels) widest = std::max(widest, text.horizontalAdvance(label));
     const int column_stride = stride(widest + metrics.padding / 2.0, g.cell_w);
-    const int row_stride = stride(text.height(), g.cell_h);
+    const int row_stride = g.cell_h >= text.height() ? 1 : stride(2.0 * text.height(), g.cell_h);
     for (int row = std::max(0, qFloor(g.view.top())); row < std::min(m_rows, qCeil(g.view.bottom())); ++row) {
         if ((row + m_firstRow) % row_stride != 0 && m_rows > 1) continue;
         const QRectF cell = cellRect(g, row, 0);

@@ -108,8 +108,8 @@ private:
     std::optional<QPoint> cellAt(const QPointF& position) const;
     QString rowLabel(int row) const;
     QString columnLabel(int column) const;
-    void paintCells(QPainter& painter, const Geometry& geometry, const ThemeColors& colors);
-    void paintImage(QPainter& painter, const Geometry& geometry, const ThemeColors& colors);
+    void paintCells(QCPPainter& painter, const Geometry& geometry, const ThemeColors& colors) const;
+    void paintImage(QCPPainter& painter, const Geometry& geometry, const ThemeColors& colors);
     void paintLabels(QPainter& painter, const Geometry& geometry, const ThemeColors& colors) const;
     void setView(QRectF view);
     void hover(std::optional<QPoint> cell);
@@ -120,6 +120,8 @@ private:
     int m_firstColumn = 0;
     std::vector<std::uint8_t> m_indices;  // [rows, columns]
     QImage m_image;                       // the same as Indexed8
+    QImage m_scaled;                      // `m_image` shrunk to the pixels it covers
+    QRectF m_scaledView;                  // the view that `m_scaled` shows
     bool m_imageStale = true;
     QStringList m_rowLabels;
     QStringList m_columnLabels;

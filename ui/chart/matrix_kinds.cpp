@@ -147,7 +147,7 @@ QVector<QRgb> HeatMap::colorTable(const ThemeColors& colors) const {
     for (int i = 0; i < emptyIndex; ++i) {
         table[i] = mix(colors.heat_low, colors.heat_high, i / 254.0).rgb();
     }
-    table[emptyIndex] = colors.card.rgb();
+    table[emptyIndex] = colors.panel.rgb();
     return table;
 }
 
@@ -172,8 +172,12 @@ int HeatMap::footerHeight() const {
 void HeatMap::paintFooter(QPainter& painter, const QRect& rect, const ThemeColors& colors) const {
     const CardMetrics metrics(font());
     const QFontMetrics text(metrics.small_text);
-    const QString low = formatNumber(m_low);
-    const QString high = formatNumber(m_high);
+    const auto end = [&](double value) {
+        return m_unit == Unit::none && value == std::round(value) ? formatValue(value, Unit::count)
+                                                                  : formatValue(value, m_unit);
+    };
+    const QString low = end(m_low);
+    const QString high = end(m_high);
     const int gap = metrics.padding / 2;
     const int least = text.horizontalAdvance(low) + text.horizontalAdvance(high) + 2 * gap + 4 * metrics.line;
     QRect line(rect.left(), rect.top(), std::max(rect.width(), least), text.height());
