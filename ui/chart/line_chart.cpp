@@ -178,36 +178,43 @@ void LineChart::removeAllSeries() {
 }
 
 void LineChart::setSeriesShown(int index, bool shown) {
-    Series& series = m_series.at(static_cast<std::size_t>(index));
-    if (series.shown == shown) return;
-    series.shown = shown;
+    const auto i = static_cast<std::size_t>(index);
+    if (m_series.at(i).shown == shown) return;
+    m_series[i].shown = shown;
+    if (i > 0 && belongsToNext(m_series[i - 1])) m_series[i - 1].shown = shown;
     m_yMax = 0;
     rebuildStack();
     refreshNow();
 }
 
 void LineChart::toggleLegend(int index) {
-    // Legend entries and series differ where a band has no entry of its own.
     int entry = -1;
     for (int i = 0; i < seriesCount(); ++i) {
-        if (m_series[static_cast<std::size_t>(i)].kind == SeriesKind::range &&
-            m_series[static_cast<std::size_t>(i)].name.isEmpty()) {
-            continue;
-        }
-        if (++entry == index) {
-            setSeriesShown(i, !m_series[static_cast<std::size_t>(i)].shown);
+        const Series& series = m_series[static_cast<std::size_t>(i)];
+        if (!belongsToNext(series) && ++entry == index) {
+            setSeriesShown(i, !series.shown);
             return;
         }
     }
 }
 
+bool LineChart::belongsToNext(const Series& series) {
+    return series.kind == SeriesKind::range && series.name.isEmpty();
+}
+
 QVector<LegendEntry> LineChart::legend() const {
     QVector<LegendEntry> entries;
     for (const Series& series : m_series) {
-        if (series.kind == SeriesKind::range && series.name.isEmpty()) continue;
-        entries.append({series.name, series.color, legendMark(series.kind), series.shown});
+        if (!belongsToNext(series))
+            entries.append({series.name, series.color, legendMark(series.kind), series.shown});
     }
     return entries;
+}
+
+QString LineChart::columnName(std::size_t series) const {
+    if (belongsToNext(m_series[series]) && series + 1 < m_series.size())
+        return identifier(m_series[series + 1].name);
+    return identifier(m_series[series].name);
 }
 
 double LineChart::drawnY(double y) const {
@@ -246,7 +253,6 @@ void LineChart::feedGraph(Series& series) {
     const std::size_t n = series.x.size();
     if (series.n_drawn >= n) return;
     QVector<QCPGraphData> points;
-    QVector<QCPGraphData> lows;
     points.reserve(static_cast<qsizetype>(n - series.n_drawn));
     for (std::size_t i = series.n_drawn; i < n; ++i) {
         double y = series.y[i];
@@ -257,11 +263,10 @@ void LineChart::feedGraph(Series& series) {
                 if (below.kind == SeriesKind::area && below.shown && i < below.y.size()) y += below.y[i];
             }
             series.top.push_back(y);
+        } else if (series.kind == SeriesKind::range) {
+            continue;
         } else {
             points.append(QCPGraphData(series.x[i], drawnY(y)));
-        }
-        if (series.base != nullptr && i < series.low.size()) {
-            lows.append(QCPGraphData(series.x[i], drawnY(series.low[i])));
         }
         if (!std::isfinite(y)) continue;
         series.max_y = std::max(series.max_y, y);
@@ -269,30 +274,44 @@ void LineChart::feedGraph(Series& series) {
         if (i > 0 && std::isfinite(drawn[i - 1])) series.variation += std::abs(y - drawn[i - 1]);
     }
     series.graph->data()->add(points, true);
-    if (series.base != nullptr) series.base->data()->add(lows, true);
     series.n_drawn = n;
 }
 
-void LineChart::drawArea(Series& series) {
-    // At most one point per pixel, the highest of those it stands for: filling a polygon with thousands
-    // of teeth is what costs, and a peak must not get lost.
+void LineChart::drawFilled(Series& series) {
+    // At most one point per pixel, the outermost of those it stands for: filling a polygon with thousands of
+    // teeth is what costs, and a peak must not get lost. Nothing leaves the plot, because an SVG does not
+    // clip.
+    const bool band = series.kind == SeriesKind::range;
+    if (band) series.low.resize(series.x.size(), nan);
+    const std::vector<double>& tops = band ? series.y : series.top;
     const QCPRange range = m_plot->xAxis->range();
-    auto first = static_cast<std::size_t>(std::lower_bound(series.x.begin(), series.x.end(), range.lower) -
-                                          series.x.begin());
-    auto last = static_cast<std::size_t>(std::upper_bound(series.x.begin(), series.x.end(), range.upper) -
-                                         series.x.begin());
+    const QCPRange height = m_plot->yAxis->range();
+    const auto index = [&](auto it) { return static_cast<std::size_t>(it - series.x.begin()); };
+    std::size_t first = index(std::lower_bound(series.x.begin(), series.x.end(), range.lower));
+    std::size_t last = index(std::upper_bound(series.x.begin(), series.x.end(), range.upper));
     if (first > 0) --first;
-    last = std::min({last + 1, series.x.size(), series.top.size()});
-    const std::size_t most = static_cast<std::size_t>(std::max(100, plotArea().width()));
+    last = std::min({last + 1, series.x.size(), tops.size()});
+    const auto most = static_cast<std::size_t>(std::max(100, plotArea().width()));
     const std::size_t stride = last > first ? (last - first + most - 1) / most : 1;
     QVector<QCPGraphData> points;
+    QVector<QCPGraphData> lows;
+    const auto add = [&](double x, double top, double low) {
+        points.append(QCPGraphData(x, std::isnan(top) ? top : std::clamp(top, height.lower, height.upper)));
+        if (band)
+            lows.append(QCPGraphData(x, std::isnan(low) ? low : std::clamp(low, height.lower, height.upper)));
+    };
     for (std::size_t i = first; i < last; i += stride) {
-        double top = series.top[i];
-        for (std::size_t j = i + 1; j < std::min(i + stride, last); ++j) top = std::max(top, series.top[j]);
-        points.append(QCPGraphData(series.x[i], top));
+        double top = tops[i];
+        double low = band ? series.low[i] : 0;
+        for (std::size_t j = i + 1; j < std::min(i + stride, last); ++j) {
+            top = std::fmax(top, tops[j]);
+            if (band) low = std::fmin(low, series.low[j]);
+        }
+        add(series.x[i], top, low);
     }
-    if (stride > 1) points.append(QCPGraphData(series.x[last - 1], series.top[last - 1]));
+    if (stride > 1) add(series.x[last - 1], tops[last - 1], band ? series.low[last - 1] : 0);
     series.graph->data()->set(points, true);
+    if (band) series.base->data()->set(lows, true);
 }
 
 void LineChart::updateRanges() {
@@ -302,7 +321,7 @@ void LineChart::updateRanges() {
     for (const Series& series : m_series) {
         if (!series.x.empty()) x_max = std::max(x_max, series.x.back());
         if (!series.shown) continue;
-        y_max = std::max(y_max, series.max_y);
+        y_max = std::max(y_max, series.max_y);  // bands have none
         if (!m_y.log) continue;
         for (const double y : series.y) {
             if (y > 0) y_min = std::min(y_min, y);
@@ -338,8 +357,8 @@ void LineChart::updateDrawing() {
     double most = 0;
     for (Series& series : m_series) {
         stylePen(series);
-        if (series.kind == SeriesKind::area) {
-            drawArea(series);
+        if (series.kind == SeriesKind::area || series.kind == SeriesKind::range) {
+            drawFilled(series);
         } else {
             most = std::max(most, crossings(series));
         }
@@ -504,8 +523,9 @@ Table LineChart::table(DataRange range) const {
     const auto [from, to] = range == DataRange::visible ? visibleX()
                                                         : std::pair(-std::numeric_limits<double>::infinity(),
                                                                     std::numeric_limits<double>::infinity());
-    for (const Series& series : m_series) {
-        const QString name = identifier(series.name);
+    for (std::size_t s = 0; s < m_series.size(); ++s) {
+        const Series& series = m_series[s];
+        const QString name = columnName(s);
         if (series.kind == SeriesKind::range) {
             table.columns << name + QStringLiteral("_low") + suffix
                           << name + QStringLiteral("_high") + suffix;
@@ -567,8 +587,10 @@ void LineChart::updateCrosshair() {
         const auto i = it - series.x.begin();
         const double y = series.y[static_cast<std::size_t>(i)];
         if (series.kind == SeriesKind::range) {
-            if (series.name.isEmpty()) continue;
-            const double low = series.low[static_cast<std::size_t>(i)];
+            if (belongsToNext(series)) continue;
+            const double low = static_cast<std::size_t>(i) < series.low.size()
+                                   ? series.low[static_cast<std::size_t>(i)]
+                                   : nan;
             values.append({series.name,
                            formatValue(low, m_y.unit) + QStringLiteral(" – ") + formatValue(y, m_y.unit),
                            series.color, nan});

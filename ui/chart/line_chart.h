@@ -33,7 +33,8 @@ enum class SeriesKind {
     dashed_line,
     points,
     area,  ///< filled; areas are stacked on each other in the order they were added
-    range  ///< a soft band between two values per x (see `setRange`), behind the lines
+    range  ///< a soft band between two values per x (see `setRange`), behind the lines; it does not widen the
+           ///< y axis. Without a name it belongs to the series added next: switched off with it, no legend
 };
 
 /// Lines over a common x axis, from 0, with ranges that only grow, in calm steps. The mouse shows a crosshair
@@ -119,9 +120,11 @@ private:
         double variation = 0;  // sum of the differences between neighbours
     };
 
+    static bool belongsToNext(const Series& series);
     void rebuildStack();
     void feedGraph(Series& series);
-    void drawArea(Series& series);
+    void drawFilled(Series& series);
+    QString columnName(std::size_t series) const;
     void stylePen(Series& series);
     double crossings(const Series& series) const;
     void updateRanges();

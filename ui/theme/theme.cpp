@@ -76,6 +76,16 @@ bool isDarkPalette(const QPalette& palette) {
 
 }  // namespace
 
+std::vector<QColor> ThemeColors::all() const {
+    std::vector<QColor> result{window, panel,     card,      border,      grid,     text,
+                               muted,  accent,    on_accent, accent_soft, good,     good_soft,
+                               warn,   warn_soft, bad,       bad_soft,    heat_low, heat_high};
+    result.insert(result.end(), lanes.begin(), lanes.end());
+    result.insert(result.end(), owners.begin(), owners.end());
+    result.insert(result.end(), cells.begin(), cells.end());
+    return result;
+}
+
 QColor ThemeColors::color(ColorRef reference) const {
     const auto at = [&](const auto& table) {
         const int n = static_cast<int>(table.size());

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 namespace decodescope {
 
@@ -59,6 +60,8 @@ struct ThemeColors {
     std::array<QColor, 5> owners;  ///< in the order of `Owner`
     std::array<QColor, 5> cells;   ///< in the order of `CellState`
 
+    /// Every colour of the table, always in the same order: to re-colour a drawing for the other theme.
+    std::vector<QColor> all() const;
     /// The colour a reference stands for; lane indices beyond the table wrap around.
     QColor color(ColorRef reference) const;
 };

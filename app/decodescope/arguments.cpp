@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/decodescope/arguments.h"
+
+#include <QCommandLineParser>
+#include <QCoreApplication>
+
+namespace decodescope {
+
+namespace {
+
+QString tr(const char* text) {
+    return QCoreApplication::translate("decodescope::arguments", text);
+}
+
+void describe(QCommandLineParser& parser) {
+    parser.setApplicationDescription(tr(
+        "An instrument for LLM decoding: runs naive and cached generation side by side and shows what each "
+        "costs, stores, and whether it is right.\n\n"
+        "Examples:\n"
+        "  decodescope\n"
+        "  decodescope --model path/to/model\n"
+        "  decodescope --render run.json --out report"));
+    parser.addPositionalArgument(QStringLiteral("file"), tr("A record or a model to open."),
+                                 QStringLiteral("[file]"));
+    parser.addOptions({
+        {QStringLiteral("model"), tr("Select this model: a folder or a bundled name."), tr("path")},
+        {QStringLiteral("experiment"), tr("Open this experiment."), tr("file")},
+        {QStringLiteral("render"),
+         tr("Draw every chart of this record to PNG, SVG, PDF and CSV, write an HTML report, "
+            "and quit. Needs --out, but no display."),
+         tr("record")},
+        {QStringLiteral("out"), tr("Directory for --render; made if missing."), tr("directory")},
+        {{QStringLiteral("h"), QStringLiteral("help")}, tr("Print this and quit.")},
+        {{QStringLiteral("v"), QStringLiteral("version")}, tr("Print the version and quit.")},
+    });
+}
+
+Error badArguments(const QString& sentence) {
+    return {ErrorKind::bad_input, sentence.toStdString()};
+}
+
+}  // namespace
+
+Result<Arguments> parseArguments(const QStringList& arguments) {
+    QCommandLineParser parser;
+    describe(parser);
+    if (!parser.parse(arguments)) return badArguments(parser.errorText());
+    Arguments result;
+    if (parser.isSet(QStringLiteral("help"))) {
+        result.action = Arguments::Action::help;
+        return result;
+    }
+    if (parser.isSet(QStringLiteral("version"))) {
+        result.action = Arguments::Action::version;
+        return result;
+    }
+    for (const char* name : {"model", "experiment", "render", "out"}) {
+        const QString option = QString::fromLatin1(name);
+        if (parser.isSet(option) && parser.value(option).isEmpty()) {
+            return badArguments(tr("--%1 needs a value.").arg(option));
+        }
+        if (parser.values(option).size() > 1) return badArguments(tr("--%1 was given twice.").arg(option));
+    }
+    result.record = parser.value(QStringLiteral("render"));
+    result.directory = parser.value(QStringLiteral("out"));
+    result.experiment = parser.value(QStringLiteral("experiment"));
+    result.model = parser.value(QStringLiteral("model"));
+    const QStringList files = parser.positionalArguments();
+    if (files.size() > 1)
+        return badArguments(tr("Only one file can be opened, but %1 were given.").arg(files.size()));
+    result.open = files.value(0);
+    if (parser.isSet(QStringLiteral("render"))) {
+        if (!parser.isSet(QStringLiteral("out"))) return badArguments(tr("--render needs --out DIRECTORY."));
+        if (!result.experiment.isEmpty() || !result.model.isEmpty() || !result.open.isEmpty()) {
+            return badArguments(
+                tr("--render draws one record and takes no model, experiment or other file."));
+        }
+        result.action = Arguments::Action::render;
+    } else if (parser.isSet(QStringLiteral("out"))) {
+        return badArguments(tr("--out goes with --render RECORD."));
+    }
+    return result;
+}
+
+QString helpText() {
+    QCommandLineParser parser;
+    describe(parser);
+    parser.parse({QStringLiteral("decodescope")});
+    return parser.helpText();
+}
+
+}  // namespace decodescope

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include "engine/core/result.h"
+
+namespace decodescope {
+
+/// What the program was asked to do.
+struct Arguments {
+    enum class Action { window, render, help, version };
+    Action action = Action::window;
+    QString record;      ///< render: the record to draw
+    QString directory;   ///< render: where to
+    QString experiment;  ///< window: experiment file to open
+    QString model;       ///< window: model to select
+    QString open;        ///< window: a record or model given without an option
+};
+
+/// Reads the command line, `arguments[0]` being the program. Fails with one sentence.
+Result<Arguments> parseArguments(const QStringList& arguments);
+/// What `--help` prints. Needs an application object.
+QString helpText();
+
+}  // namespace decodescope

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QCoreApplication>
+#include <QFile>
+
+#include <cstdio>
+
+#include "app/decodescope/arguments.h"
+#include "engine/experiment/record.h"
+#include "ui/report/render.h"
+#include "ui/theme/theme.h"
+
+using namespace decodescope;
+
+namespace {
+
+int fail(const Error& error) {
+    std::fprintf(stderr, "decodescope: %s\n", error.message.c_str());
+    return exit_code(error.kind);
+}
+
+void print(const QString& text) {
+    std::fputs(text.toUtf8().constData(), stdout);
+}
+
+int render(const Arguments& arguments) {
+    std::vector<std::string> warnings;
+    const Result<Record> record = load_record(QFile::encodeName(arguments.record).toStdString(), &warnings);
+    if (!record) return fail(record.error());
+    for (const std::string& warning : warnings) std::fprintf(stderr, "decodescope: %s\n", warning.c_str());
+    const Result<QStringList> files = renderRecord(*record, arguments.directory);
+    if (!files) return fail(files.error());
+    for (const QString& file : *files) print(file + QLatin1Char('\n'));
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    QStringList words;
+    for (int i = 0; i < argc; ++i) words << QFile::decodeName(argv[i]);
+    const Result<Arguments> arguments = parseArguments(words);
+    if (!arguments) return fail(arguments.error());
+
+    QCoreApplication::setApplicationName(QStringLiteral("DecodeScope"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(DECODESCOPE_VERSION));
+    QCoreApplication::setOrganizationName(QStringLiteral("DecodeScope"));
+    if (arguments->action == Arguments::Action::version) {
+        print(QStringLiteral("DecodeScope " DECODESCOPE_VERSION "\n"));
+        return 0;
+    }
+    if (arguments->action == Arguments::Action::help) {
+        const QCoreApplication app(argc, argv);
+        print(helpText());
+        return 0;
+    }
+    if (arguments->action == Arguments::Action::render) {
+        // Drawing to files needs no display, and must not fail for want of one.
+        if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+        const QApplication app(argc, argv);
+        Theme theme;
+        theme.setMode(Theme::Mode::Light);
+        return render(*arguments);
+    }
+    std::fputs("decodescope: this build has no window yet; --render RECORD --out DIRECTORY works.\n", stderr);
+    return 3;
+}

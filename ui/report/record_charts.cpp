@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/report/record_charts.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/measure/statistics.h"
+#include "ui/report/definitions.h"
+
+namespace decodescope {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+// The log axis of logit errors begins here; equal logits are drawn on it.
+constexpr double smallestError = 1e-9;
+
+QString tr(const char* text) {
+    return QCoreApplication::translate("decodescope::record_charts", text);
+}
+
+ChartAxis tokenAxis(int new_tokens) {
+    ChartAxis axis;
+    axis.name = tr("token");
+    axis.unit = Unit::count;
+    axis.whole = true;
+    axis.expected_max = new_tokens;
+    axis.show_name = true;
+    return axis;
+}
+
+ChartAxis valueAxis(const QString& name, Unit unit) {
+    ChartAxis axis;
+    axis.name = name;
+    axis.unit = unit;
+    return axis;
+}
+
+double seconds(std::int64_t ns) {
+    return static_cast<double>(ns) * 1e-9;
+}
+
+// Token 1 comes from the prefill, token k + 1 from decode step k.
+double tokenNumber(const StepEvent& step) {
+    return step.step + 1;
+}
+
+/// Samples of all repetitions, by step: `value(repetition, index in its steps)`, NaN = none.
+template <class Value>
+std::vector<std::vector<double>> samplesByStep(const LaneRecord& lane, Value value) {
+    std::vector<std::vector<double>> samples;
+    for (const RepetitionRecord& repetition : lane.repetitions) {
+        for (std::size_t i = 0; i < repetition.steps.size(); ++i) {
+            const double sample = value(repetition, i);
+            const std::int32_t step = repetition.steps[i].step;
+            if (std::isnan(sample) || step < 0) continue;
+            if (samples.size() <= static_cast<std::size_t>(step))
+                samples.resize(static_cast<std::size_t>(step) + 1);
+            samples[static_cast<std::size_t>(step)].push_back(sample);
+        }
+    }
+    return samples;
+}
+
+QString laneName(const LaneRecord& lane) {
+    return QString::fromStdString(lane.spec.name);
+}
+
+std::size_t mostRepetitions(const Record& record) {
+    std::size_t n = 0;
+    for (const LaneRecord& lane : record.lanes) n = std::max(n, lane.repetitions.size());
+    return n;
+}
+
+std::vector<StepEvent> stepsInTime(const Record& record) {
+    std::vector<StepEvent> steps;
+    for (const LaneRecord& lane : record.lanes) {
+        for (const RepetitionRecord& repetition : lane.repetitions) {
+            steps.insert(steps.end(), repetition.steps.begin(), repetition.steps.end());
+        }
+    }
+    std::sort(steps.begin(), steps.end(),
+              [](const StepEvent& a, const StepEvent& b) { return a.end_ns < b.end_ns; });
+    return steps;
+}
+
+}  // namespace
+
+void setUpLatencyChart(LineChart& chart, int new_tokens) {
+    chart.removeAllSeries();
+    chart.setTitle(tr("Latency per token"));
+    chart.setSubtitle(tr("ms · one decode forward call + sampling"));
+    chart.setDefinition(definitionOf("step_ns"));
+    chart.setExportName(QStringLiteral("latency"));
+    chart.setXAxis(tokenAxis(new_tokens));
+    chart.setYAxis(valueAxis(tr("latency"), Unit::milliseconds));
+}
+
+void setUpTotalTimeChart(LineChart& chart, int new_tokens) {
+    chart.removeAllSeries();
+    chart.setTitle(tr("Total time"));
+    chart.setSubtitle(tr("s · prefill included"));
+    chart.setDefinition(definitionOf("e2e_ns"));
+    chart.setExportName(QStringLiteral("total_time"));
+    chart.setXAxis(tokenAxis(new_tokens));
+    chart.setYAxis(valueAxis(tr("total time"), Unit::seconds));
+}
+
+void setUpMemoryChart(LineChart& chart) {
+    chart.removeAllSeries();
+    chart.setTitle(tr("Memory"));
+    chart.setSubtitle(tr("tensor bytes by owner, stacked, under the resident memory · over seconds"));
+    chart.setDefinition(definitionOf("tensor_bytes") + QLatin1Char('\n') + definitionOf("rss"));
+    chart.setExportName(QStringLiteral("memory"));
+    ChartAxis time = valueAxis(tr("time"), Unit::seconds);
+    chart.setXAxis(time);
+    chart.setYAxis(valueAxis(tr("memory"), Unit::bytes));
+    for (std::size_t owner = 0; owner < n_owner; ++owner) {
+        chart.addSeries(QString::fromLatin1(to_string(static_cast<Owner>(owner))), ColorRef::owner(owner),
+                        SeriesKind::area);
+    }
+    chart.addSeries(tr("resident (RSS)"), ColorRef{});
+}
+
+void setUpKvChart(LineChart& chart, int new_tokens) {
+    chart.removeAllSeries();
+    chart.setTitle(tr("KV cache"));
+    chart.setSubtitle(tr("bytes per lane · dashed: reserved"));
+    chart.setDefinition(definitionOf("kv_bytes_live") + QLatin1Char('\n') +
+                        definitionOf("kv_bytes_reserved"));
+    chart.setExportName(QStringLiteral("kv_cache"));
+    chart.setXAxis(tokenAxis(new_tokens));
+    chart.setYAxis(valueAxis(tr("KV cache"), Unit::bytes));
+}
+
+void setUpLogitErrorChart(LineChart& chart, int new_tokens) {
+    chart.removeAllSeries();
+    chart.setTitle(tr("Logit error against the reference"));
+    chart.setSubtitle(tr("largest difference / standard deviation of the reference's logits · log scale"));
+    chart.setDefinition(definitionOf("relative_error"));
+    chart.setExportName(QStringLiteral("logit_error"));
+    chart.setXAxis(tokenAxis(new_tokens));
+    ChartAxis error = valueAxis(tr("logit error"), Unit::error);
+    error.log = true;
+    error.minimum = smallestError;
+    chart.setYAxis(error);
+}
+
+void showLatency(LineChart& chart, const Record& record) {
+    setUpLatencyChart(chart, record.experiment.new_tokens);
+    const std::size_t repetitions = mostRepetitions(record);
+    if (repetitions > 1) {
+        chart.setSubtitle(tr("ms · median of %1 repetitions, band from fastest to slowest").arg(repetitions));
+    }
+    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        const auto samples = samplesByStep(record.lanes[i], [](const RepetitionRecord& r, std::size_t at) {
+            const StepEvent& step = r.steps[at];
+            return step.phase == Phase::decode ? static_cast<double>(step.end_ns - step.start_ns) * 1e-6
+                                               : nan;
+        });
+        std::vector<double> x, median, low, high;
+        for (std::size_t step = 0; step < samples.size(); ++step) {
+            if (samples[step].empty()) continue;
+            const Summary summary = summarize(samples[step]);
+            x.push_back(static_cast<double>(step) + 1);
+            median.push_back(summary.median);
+            low.push_back(summary.min);
+            high.push_back(summary.max);
+        }
+        const ColorRef color = ColorRef::lane(static_cast<int>(i));
+        if (repetitions > 1) chart.setRange(chart.addSeries({}, color, SeriesKind::range), x, low, high);
+        chart.setData(chart.addSeries(laneName(record.lanes[i]), color), x, median);
+    }
+}
+
+void showTotalTime(LineChart& chart, const Record& record) {
+    setUpTotalTimeChart(chart, record.experiment.new_tokens);
+    const std::size_t repetitions = mostRepetitions(record);
+    if (repetitions > 1)
+        chart.setSubtitle(tr("s · prefill included, median of %1 repetitions").arg(repetitions));
+    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        double sum = 0;
+        const auto samples = samplesByStep(record.lanes[i], [&](const RepetitionRecord& r, std::size_t at) {
+            const StepEvent& step = r.steps[at];
+            if (at == 0) sum = 0;
+            // The prefill counts from its first call on, as `ttft_ns` does.
+            sum = step.phase == Phase::prefill ? seconds(step.end_ns - r.steps.front().start_ns)
+                                               : sum + seconds(step.end_ns - step.start_ns);
+            return sum;
+        });
+        std::vector<double> x, median;
+        for (std::size_t step = 0; step < samples.size(); ++step) {
+            if (samples[step].empty()) continue;
+            x.push_back(static_cast<double>(step) + 1);
+            median.push_back(summarize(samples[step]).median);
+        }
+        chart.setData(chart.addSeries(laneName(record.lanes[i]), ColorRef::lane(static_cast<int>(i))), x,
+                      median);
+    }
+}
+
+void showMemory(LineChart& chart, const Record& record) {
+    setUpMemoryChart(chart);
+    const std::vector<StepEvent> steps = stepsInTime(record);
+    if (steps.empty()) return;
+    std::int64_t start = steps.front().start_ns;
+    for (const StepEvent& step : steps) start = std::min(start, step.start_ns);
+    for (const StepEvent& step : steps) {
+        const double x = seconds(step.end_ns - start);
+        for (std::size_t owner = 0; owner < n_owner; ++owner) {
+            chart.append(static_cast<int>(owner), x, static_cast<double>(step.tensor_bytes[owner]));
+        }
+        chart.append(
+            static_cast<int>(n_owner), x,
+            step.memory.rss == ProcessMemory::not_measured ? nan : static_cast<double>(step.memory.rss));
+    }
+}
+
+void showKv(LineChart& chart, const Record& record) {
+    setUpKvChart(chart, record.experiment.new_tokens);
+    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        const LaneRecord& lane = record.lanes[i];
+        if (lane.spec.mode != LaneMode::cached || lane.repetitions.empty()) continue;
+        std::vector<double> x, live, reserved;
+        bool differs = false;
+        for (const StepEvent& step : lane.repetitions.back().steps) {
+            x.push_back(tokenNumber(step));
+            live.push_back(static_cast<double>(step.kv_bytes_live));
+            reserved.push_back(static_cast<double>(step.kv_bytes_reserved));
+            differs = differs || step.kv_bytes_reserved != step.kv_bytes_live;
+        }
+        if (x.empty()) continue;
+        const ColorRef color = ColorRef::lane(static_cast<int>(i));
+        chart.setData(chart.addSeries(laneName(lane), color), x, live);
+        if (!differs) continue;
+        chart.setData(chart.addSeries(tr("%1, reserved").arg(laneName(lane)), color, SeriesKind::dashed_line),
+                      x, reserved);
+    }
+}
+
+void showLogitError(LineChart& chart, const Record& record) {
+    setUpLogitErrorChart(chart, record.experiment.new_tokens);
+    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        if (i == record.reference_index()) continue;
+        const LaneRecord& lane = record.lanes[i];
+        const auto samples = samplesByStep(lane, [](const RepetitionRecord& r, std::size_t at) {
+            const LogitComparison& comparison = r.steps[at].comparison;
+            return comparison.compared ? comparison.relative_error : nan;
+        });
+        std::vector<double> x, y;
+        for (std::size_t step = 0; step < samples.size(); ++step) {
+            if (samples[step].empty()) continue;
+            x.push_back(static_cast<double>(step) + 1);
+            y.push_back(*std::max_element(samples[step].begin(), samples[step].end()));
+        }
+        if (x.empty()) continue;
+        chart.setData(
+            chart.addSeries(laneName(lane), ColorRef::lane(static_cast<int>(i)), SeriesKind::points), x, y);
+    }
+}
+
+std::vector<RecordChart> makeRecordCharts(const Record& record) {
+    using Show = void (*)(LineChart&, const Record&);
+    std::vector<RecordChart> charts;
+    for (const Show show :
+         {Show{showLatency}, Show{showTotalTime}, Show{showMemory}, Show{showKv}, Show{showLogitError}}) {
+        auto chart = std::make_unique<LineChart>();
+        show(*chart, record);
+        if (!chart->isEmpty()) charts.push_back({chart->exportName(), std::move(chart)});
+    }
+    return charts;
+}
+
+}  // namespace decodescope

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+
+#include <memory>
+#include <vector>
+
+#include "engine/experiment/record.h"
+#include "ui/chart/line_chart.h"
+
+namespace decodescope {
+
+// What each chart of a run is: title, unit, definition and axes in `setUp...`, the content of a finished
+// record in `show...`. Screens that draw a run as it happens set their charts up here too, so that a chart
+// says the same on screen and in a report. `new_tokens` fixes the x axis; 0 lets it grow.
+
+/// x = number of the new token (the first comes from the prefill), y in ms.
+void setUpLatencyChart(LineChart& chart, int new_tokens);
+/// x = number of the new token, y in s.
+void setUpTotalTimeChart(LineChart& chart, int new_tokens);
+/// x in s, y in bytes: one area per owner and the resident memory as a line.
+void setUpMemoryChart(LineChart& chart);
+/// x = number of the new token, y in bytes.
+void setUpKvChart(LineChart& chart, int new_tokens);
+/// x = number of the new token, y = logit error on a log axis.
+void setUpLogitErrorChart(LineChart& chart, int new_tokens);
+
+/// Median over repetitions of each decode step of each lane, with a band from the fastest to the slowest.
+void showLatency(LineChart& chart, const Record& record);
+/// Median over repetitions of the time from the start of the prefill to each token.
+void showTotalTime(LineChart& chart, const Record& record);
+/// Tensor bytes by owner and resident memory at the end of every step, in the order of time.
+void showMemory(LineChart& chart, const Record& record);
+/// Live (and, where it differs, reserved) bytes of each lane's cache, of the last repetition.
+void showKv(LineChart& chart, const Record& record);
+/// Largest logit error of each step over the repetitions, against the reference lane.
+void showLogitError(LineChart& chart, const Record& record);
+
+/// One chart of a record, ready to be exported.
+struct RecordChart {
+    QString name;  ///< stem of its files
+    std::unique_ptr<LineChart> chart;
+};
+/// Every chart that has something to show.
+std::vector<RecordChart> makeRecordCharts(const Record& record);
+
+}  // namespace decodescope
