@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/measure/statistics.h"
-
 #include <QTest>
+
+#include "engine/measure/statistics.h"
 
 using namespace decodescope;
 
@@ -46,4 +46,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(StatisticsTest)
-#include "statistics_test.moc"
+#include "tst_statistics.moc"

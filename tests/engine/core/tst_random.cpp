@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/core/random.h"
-
 #include <QTest>
 
 #include <cmath>
+
+#include "engine/core/random.h"
 
 using namespace decodescope;
 
@@ -82,4 +82,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(RandomTest)
-#include "random_test.moc"
+#include "tst_random.moc"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/core/sha256.h"
-
 #include <QCryptographicHash>
 #include <QTest>
 
 #include <algorithm>
+
+#include "engine/core/sha256.h"
 
 using namespace decodescope;
 
@@ -60,4 +60,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(Sha256Test)
-#include "sha256_test.moc"
+#include "tst_sha256.moc"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/measure/environment.h"
-
 #include <QFile>
 #include <QRegularExpression>
 #include <QTest>
@@ -8,6 +6,8 @@
 #include <unistd.h>
 
 #include <thread>
+
+#include "engine/measure/environment.h"
 
 using namespace decodescope;
 
@@ -125,4 +125,4 @@ private:
 };
 
 QTEST_APPLESS_MAIN(EnvironmentTest)
-#include "environment_test.moc"
+#include "tst_environment.moc"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/core/memory.h"
-
 #include <QTest>
 
 #include <algorithm>
 #include <limits>
 #include <utility>
+
+#include "engine/core/memory.h"
 
 using namespace decodescope;
 
@@ -137,4 +137,4 @@ private:
 };
 
 QTEST_APPLESS_MAIN(MemoryTest)
-#include "memory_test.moc"
+#include "tst_memory.moc"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/attention/attention_plan.h"
-
 #include <QTest>
 
 #include <string>
 #include <vector>
 
+#include "engine/attention/attention_plan.h"
 #include "engine/core/random.h"
 
 using namespace decodescope;
@@ -220,4 +219,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(AttentionPlanTest)
-#include "attention_plan_test.moc"
+#include "tst_attention_plan.moc"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/core/thread_pool.h"
-
 #include <QTest>
 
 #include <atomic>
@@ -9,6 +7,8 @@
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "engine/core/thread_pool.h"
 
 using namespace decodescope;
 
@@ -150,4 +150,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(ThreadPoolTest)
-#include "thread_pool_test.moc"
+#include "tst_thread_pool.moc"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/core/result.h"
-
 #include <QTest>
 
 #include <memory>
 #include <string>
+
+#include "engine/core/result.h"
 
 using namespace decodescope;
 
@@ -73,4 +73,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(ResultTest)
-#include "result_test.moc"
+#include "tst_result.moc"

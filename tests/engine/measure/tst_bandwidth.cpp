@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/measure/bandwidth.h"
-
 #include <QTest>
+
+#include "engine/measure/bandwidth.h"
 
 using namespace decodescope;
 
@@ -39,4 +39,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(BandwidthTest)
-#include "bandwidth_test.moc"
+#include "tst_bandwidth.moc"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/measure/process_memory.h"
-
 #include <QTest>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <vector>
+
+#include "engine/measure/process_memory.h"
 
 using namespace decodescope;
 
@@ -63,4 +63,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(ProcessMemoryTest)
-#include "process_memory_test.moc"
+#include "tst_process_memory.moc"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/core/dtype.h"
-
 #include <QTest>
 
 #include <array>
@@ -8,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <vector>
+
+#include "engine/core/dtype.h"
 
 using namespace decodescope;
 
@@ -113,4 +113,4 @@ private slots:
 };
 
 QTEST_APPLESS_MAIN(DTypeTest)
-#include "dtype_test.moc"
+#include "tst_dtype.moc"
