@@ -121,7 +121,7 @@ std::string textOf(const ModelSummary& model, Format format) {
 }
 
 int inspect(const std::string& modelText, const Output& output) {
-    const auto ref = modelFromText(modelText);
+    const auto ref = parse_model_ref(modelText);
     if (!ref) return reportError(ref.error());
     const auto model = inspect_model(*ref);
     if (!model) return reportError(model.error());

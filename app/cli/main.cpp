@@ -7,6 +7,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
+#include "engine/core/quote.h"
 #include "engine/measure/environment.h"
 
 namespace {
@@ -21,7 +22,7 @@ std::string whatIsMissing(const CLI::App& app, int argc, char** argv) {
         commands += (commands.empty() ? "" : ", ") + command->get_name();
     }
     if (argc < 2) return fmt::format("A command is missing, expected one of {}", commands);
-    return fmt::format("\"{}\" is not a command, expected one of {}", argv[1], commands);
+    return fmt::format("{} is not a command, expected one of {}", decodescope::quote(argv[1]), commands);
 }
 
 int parseAndRun(int argc, char** argv) {

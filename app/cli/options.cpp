@@ -3,13 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <optional>
 #include <system_error>
+
+#include "engine/core/quote.h"
 
 namespace decodescope::cli {
 
@@ -41,14 +43,14 @@ CLI::Validator wholeNumber(std::int64_t lowest, std::int64_t highest) {
     return validator([=](std::string& text) {
         const auto value = numberOf<std::int64_t>(text);
         if (value && *value >= lowest && *value <= highest) return std::string();
-        return fmt::format("\"{}\" is not a whole number from {} to {}", text, lowest, highest);
+        return fmt::format("{} is not a whole number from {} to {}", quote(text), lowest, highest);
     });
 }
 
 CLI::Validator seedNumber() {
     return validator([](std::string& text) {
         if (numberOf<std::uint64_t>(text)) return std::string();
-        return fmt::format("\"{}\" is not a whole number from 0 to {}", text,
+        return fmt::format("{} is not a whole number from 0 to {}", quote(text),
                            std::numeric_limits<std::uint64_t>::max());
     });
 }
@@ -57,7 +59,7 @@ CLI::Validator numberFrom(double lowest, double highest) {
     return validator([=](std::string& text) {
         const auto value = numberOf<double>(text);
         if (value && *value >= lowest && *value <= highest) return std::string();
-        return fmt::format("\"{}\" is not a number from {} to {}", text, lowest, highest);
+        return fmt::format("{} is not a number from {} to {}", quote(text), lowest, highest);
     });
 }
 
@@ -68,7 +70,7 @@ CLI::Validator oneOf(std::vector<std::string> words) {
             if (word == text) return std::string();
             list += (list.empty() ? "" : ", ") + word;
         }
-        return fmt::format("\"{}\" is not one of {}", text, list);
+        return fmt::format("{} is not one of {}", quote(text), list);
     });
 }
 
@@ -80,7 +82,7 @@ Result<std::vector<std::int32_t>> idsFromText(const std::string& option, const s
         const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
         const std::string part = text.substr(at, end - at);
         const auto id = numberOf<std::int32_t>(part);
-        if (!id || *id < 0) return optionError(option, fmt::format("\"{}\" is not a token id", part));
+        if (!id || *id < 0) return optionError(option, fmt::format("{} is not a token id", quote(part)));
         ids.push_back(*id);
         at = text.find_first_not_of(separators, end);
     }
@@ -95,41 +97,28 @@ Result<std::vector<std::string>> listFromText(const std::string& option, const s
         parts.push_back(text.substr(at, end - at));
         if (parts.back().empty()) {
             return optionError(
-                option, fmt::format("\"{}\" has an empty entry, expected names separated by commas", text));
+                option,
+                fmt::format("{} has an empty entry, expected names separated by commas", quote(text)));
         }
         at = end + 1;
     }
     return parts;
 }
 
-Result<Seeded> seededFromText(const std::string& option, const std::string& text) {
+Result<RandomPrompt> randomPromptFromText(const std::string& option, const std::string& text) {
     constexpr std::string_view key = ",seed=";
-    Seeded result;
-    const std::size_t comma = text.find(',');
-    result.name = text.substr(0, comma);
-    if (comma != std::string::npos) {
-        const auto seed = text.compare(comma, key.size(), key) == 0
-                              ? numberOf<std::uint64_t>(text.substr(comma + key.size()))
-                              : std::nullopt;
-        if (!seed) {
-            return optionError(
-                option, fmt::format("\"{}\" has \"{}\" after the name, expected \",seed=NUMBER\"", text,
-                                    text.substr(comma)));
-        }
-        result.seed = *seed;
+    RandomPrompt prompt;
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const auto length = numberOf<int>(text.substr(0, comma));
+    const auto seed = comma == text.size() ? std::optional<std::uint64_t>(0)
+                      : text.compare(comma, key.size(), key) == 0
+                          ? numberOf<std::uint64_t>(text.substr(comma + key.size()))
+                          : std::nullopt;
+    if (!length || *length < 1 || !seed) {
+        return optionError(option,
+                           fmt::format("{} is not LENGTH or LENGTH,seed=N with whole numbers", quote(text)));
     }
-    return result;
-}
-
-Result<ModelRef> modelFromText(const std::string& text) {
-    constexpr std::string_view prefix = "preset:";
-    if (text.empty())
-        return optionError("--model", "is empty, expected a folder, a bundled name or preset:NAME");
-    if (text.compare(0, prefix.size(), prefix) != 0) return ModelRef{.path = text, .preset = {}, .seed = 0};
-    const auto preset = seededFromText("--model", text.substr(prefix.size()));
-    if (!preset) return preset.error();
-    if (preset->name.empty()) return optionError("--model", "\"preset:\" names no preset");
-    return ModelRef{.path = {}, .preset = preset->name, .seed = preset->seed};
+    return RandomPrompt{*length, *seed};
 }
 
 CLI::Option* addModelOption(CLI::App& command, std::string& target) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/core/result.h"
-#include "engine/formats/model_source.h"
 
 namespace decodescope::cli {
 
@@ -26,15 +25,12 @@ Result<std::vector<std::int32_t>> idsFromText(const std::string& option, const s
 /// The parts of "a,b,c"; empty parts are an error.
 Result<std::vector<std::string>> listFromText(const std::string& option, const std::string& text);
 
-/// A name with an optional seed: "NAME" or "NAME,seed=N".
-struct Seeded {
-    std::string name;
+/// Length and seed of a prompt of random ids: "LENGTH" or "LENGTH,seed=N".
+struct RandomPrompt {
+    int length = 0;
     std::uint64_t seed = 0;
 };
-Result<Seeded> seededFromText(const std::string& option, const std::string& text);
-
-/// A model as typed: a folder, a bundled name, or "preset:NAME[,seed=N]".
-Result<ModelRef> modelFromText(const std::string& text);
+Result<RandomPrompt> randomPromptFromText(const std::string& option, const std::string& text);
 
 /// Adds `--model` (default "demo") with its help.
 CLI::Option* addModelOption(CLI::App& command, std::string& target);

@@ -7,6 +7,7 @@
 #include "app/cli/output.h"
 #include "app/cli/progress.h"
 #include "app/cli/run_options.h"
+#include "engine/core/quote.h"
 #include "engine/experiment/report_text.h"
 #include "engine/experiment/runner.h"
 
@@ -39,8 +40,8 @@ int judge(const Record& record) {
     for (const LaneRecord& lane : record.lanes) {
         if (lane.agrees_with(record.reference())) continue;
         const int step = lane.first_different_token(record.reference());
-        reportNote(fmt::format("The output of lane \"{}\" differs from that of \"{}\": {}.", lane.spec.name,
-                               record.reference().spec.name,
+        reportNote(fmt::format("The output of lane {} differs from that of {}: {}.", quote(lane.spec.name),
+                               quote(record.reference().spec.name),
                                step >= 0 ? fmt::format("first other token at step {}", step)
                                          : fmt::format("largest logit error {:.1e} of the standard deviation",
                                                        lane.max_relative_error())));

@@ -8,7 +8,9 @@
 #include <limits>
 
 #include "app/cli/options.h"
+#include "engine/core/quote.h"
 #include "engine/core/text_file.h"
+#include "engine/formats/model_source.h"
 
 namespace decodescope::cli {
 
@@ -27,7 +29,7 @@ Result<std::filesystem::path> experimentPath(const std::string& text) {
         if (auto bundled = bundled_file("experiments/" + text + ".json")) return bundled;
     }
     return Error{ErrorKind::io,
-                 fmt::format("--experiment: \"{}\" is neither a file nor a bundled experiment.", text)};
+                 fmt::format("--experiment: {} is neither a file nor a bundled experiment.", quote(text))};
 }
 
 }  // namespace
@@ -96,7 +98,7 @@ Result<Experiment> RunOptions::experiment(std::vector<std::string>& warnings) co
     auto experiment = base(warnings);
     if (!experiment) return experiment;
     if (given("--model")) {
-        auto model = modelFromText(model_);
+        auto model = parse_model_ref(model_);
         if (!model) return model.error();
         experiment->model = *model;
     }
@@ -136,7 +138,7 @@ Result<void> RunOptions::applyPrompt(Experiment& experiment) const {
         if (!text) return text.error();
         if (text->empty()) {
             return Error{ErrorKind::bad_input,
-                         fmt::format("--prompt-file: \"{}\" is empty, expected a text.", promptFile_)};
+                         fmt::format("--prompt-file: {} is empty, expected a text.", quote(promptFile_))};
         }
         prompt.text = *std::move(text);
     } else if (given("--ids")) {
@@ -145,14 +147,10 @@ Result<void> RunOptions::applyPrompt(Experiment& experiment) const {
         prompt.kind = PromptSpec::Kind::ids;
         prompt.ids = *std::move(ids);
     } else if (given("--random-prompt")) {
-        const auto random = seededFromText("--random-prompt", randomPrompt_);
+        const auto random = randomPromptFromText("--random-prompt", randomPrompt_);
         if (!random) return random.error();
-        std::string length = random->name;
-        if (const std::string wrong = wholeNumber(1, maxTokens)(length); !wrong.empty()) {
-            return Error{ErrorKind::bad_input, fmt::format("--random-prompt: {}.", wrong)};
-        }
         prompt.kind = PromptSpec::Kind::random;
-        prompt.length = std::stoi(length);
+        prompt.length = random->length;
         prompt.seed = random->seed;
     } else {
         return {};
@@ -198,7 +196,7 @@ Result<void> RunOptions::applyLanes(Experiment& experiment) const {
         const auto named = [&](const LaneSpec& lane) { return lane.name == reference_; };
         if (std::none_of(experiment.lanes.begin(), experiment.lanes.end(), named)) {
             return Error{ErrorKind::bad_input,
-                         fmt::format("--reference: there is no lane \"{}\".", reference_)};
+                         fmt::format("--reference: there is no lane {}.", quote(reference_))};
         }
         experiment.reference = reference_;
     }

@@ -7,6 +7,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "engine/core/quote.h"
 #include "engine/core/text_file.h"
 #include "engine/experiment/text_table.h"
 #include "engine/formats/model_source.h"
@@ -28,11 +29,11 @@ struct TokenizeOptions {
 };
 
 Result<std::shared_ptr<const Tokenizer>> loadTokenizer(const std::string& text) {
-    const auto ref = modelFromText(text);
+    const auto ref = parse_model_ref(text);
     if (!ref) return ref.error();
     if (!ref->preset.empty()) {
         return Error{ErrorKind::bad_input,
-                     fmt::format("--model: the preset \"{}\" has no tokenizer.", ref->preset)};
+                     fmt::format("--model: the preset {} has no tokenizer.", quote(ref->preset))};
     }
     const auto folder = resolve_model_path(ref->path);
     if (!folder) return folder.error();
@@ -43,21 +44,6 @@ std::string hexOf(std::string_view bytes) {
     std::string hex;
     for (const char c : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
     return hex;
-}
-
-/// A piece as it can be printed: JSON's quotes and escapes; bytes that are no whole characters as \xNN.
-std::string shownPiece(std::string_view bytes) {
-    try {
-        return Json(bytes).dump();
-    } catch (const Json::exception&) {
-        std::string shown = "\"";
-        for (const char c : bytes) {
-            const auto byte = static_cast<unsigned char>(c);
-            shown += byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\' ? std::string(1, c)
-                                                                          : fmt::format("\\x{:02x}", byte);
-        }
-        return shown + '"';
-    }
 }
 
 Json jsonOf(const Tokenizer& tokenizer, std::int32_t id) {
@@ -73,8 +59,7 @@ TextTable tableOf(const Tokenizer& tokenizer, const std::vector<std::int32_t>& i
     table.header = {"index", "id", "piece", "special"};
     table.right = {true, true, false, false};
     for (std::size_t i = 0; i < ids.size(); ++i) {
-        table.rows.push_back({std::to_string(i), std::to_string(ids[i]),
-                              shownPiece(tokenizer.token_bytes(ids[i])),
+        table.rows.push_back({std::to_string(i), std::to_string(ids[i]), quote(tokenizer.token_bytes(ids[i])),
                               tokenizer.is_special(ids[i]) ? "yes" : ""});
     }
     return table;

@@ -61,7 +61,7 @@ std::string textOf(const std::string& model, const VerifyReport& report, Format 
 
 int verify(const std::string& modelText, const VerifyOptions& options, const Output& output,
            const std::stop_token& stop) {
-    const auto ref = modelFromText(modelText);
+    const auto ref = parse_model_ref(modelText);
     if (!ref) return reportError(ref.error());
     const auto ledger = std::make_shared<MemoryLedger>();
     ProgressLine line;

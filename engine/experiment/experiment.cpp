@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/experiment/json_fields.h"
+#include "engine/core/quote.h"
 
 namespace decodescope {
 
@@ -104,7 +104,7 @@ Result<void> check_lane(const std::string& path, const LaneSpec& lane, const Pro
     if (std::any_of(lane.name.begin(), lane.name.end(),
                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; })) {
         return field_error(path + ".name",
-                           fmt::format("is {}, expected printable characters", brief(lane.name)));
+                           fmt::format("is {}, expected printable characters", quote(lane.name)));
     }
     const bool cached = lane.mode == LaneMode::cached;
     if (!cached && lane.cache.kind != CacheKind::none) {
@@ -131,7 +131,7 @@ Result<void> check_lane(const std::string& path, const LaneSpec& lane, const Pro
         return field_error(path + ".prefill_partition", "is set, but a naive lane cannot prefill in chunks");
     }
     if (!lane.faults.empty()) {
-        return field_error(path + ".faults[0]", fmt::format("is an unknown fault {}", brief(lane.faults[0])));
+        return field_error(path + ".faults[0]", fmt::format("is an unknown fault {}", quote(lane.faults[0])));
     }
     return {};
 }
@@ -149,14 +149,14 @@ Result<void> check_lanes(const Experiment& experiment) {
             if (experiment.lanes[j].name != lane.name) continue;
             return field_error(
                 fmt::format("lanes[{}].name", i),
-                fmt::format("is {} like lanes[{}].name, expected a name of its own", brief(lane.name), j));
+                fmt::format("is {} like lanes[{}].name, expected a name of its own", quote(lane.name), j));
         }
     }
     const auto named = [&](const LaneSpec& lane) { return lane.name == experiment.reference; };
     if (!experiment.reference.empty() &&
         std::none_of(experiment.lanes.begin(), experiment.lanes.end(), named)) {
         return field_error("reference",
-                           fmt::format("is {}, expected the name of a lane", brief(experiment.reference)));
+                           fmt::format("is {}, expected the name of a lane", quote(experiment.reference)));
     }
     return {};
 }
@@ -218,7 +218,7 @@ Result<void> Experiment::validate() const {
     DS_TRY(check_model(model));
     if (device != "cpu") {
         return Error{ErrorKind::unsupported,
-                     fmt::format("device is {}, but this version runs on \"cpu\" only.", brief(device))};
+                     fmt::format("device is {}, but this version runs on \"cpu\" only.", quote(device))};
     }
     DS_TRY(check_range("threads", threads, 0, max_threads));
     DS_TRY(check_range("new_tokens", new_tokens, 1, max_tokens));
@@ -243,7 +243,7 @@ Result<LaneSpec> lane_from_name(std::string_view name) {
     } else {
         return Error{
             ErrorKind::bad_input,
-            fmt::format("Lane {} is not known, expected naive, concat, static or cached.", brief(name))};
+            fmt::format("Lane {} is not known, expected naive, concat, static or cached.", quote(name))};
     }
     return lane;
 }

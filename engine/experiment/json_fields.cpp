@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/core/quote.h"
+
 namespace decodescope {
 
 namespace {
@@ -54,12 +56,9 @@ std::string dump_json_line(const OrderedJson& json) {
 }
 
 std::string brief(const Json& value) {
-    constexpr std::size_t shown = 60;
     if (value.is_object()) return "an object";
     if (value.is_array()) return "an array";
-    std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-    if (text.size() > shown) text = text.substr(0, shown) + "...";
-    return text;
+    return value.is_string() ? quote(value.get_ref<const std::string&>()) : value.dump();
 }
 
 void JsonReport::fail(const std::string& path, std::string_view what, ErrorKind kind) {

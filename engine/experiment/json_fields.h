@@ -30,7 +30,7 @@ Result<Json> parse_json(std::string_view text);
 std::string dump_json(const OrderedJson& json);
 /// The same on one line, without a line end.
 std::string dump_json_line(const OrderedJson& json);
-/// A value as JSON on one line, cut when long: for sentences.
+/// A value for a sentence: texts in quotes and cut when long, "an object", "an array", or as in JSON.
 std::string brief(const Json& value);
 
 /// What reading a document has come upon: the first error (later reads do nothing), and the warnings.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "engine/core/quote.h"
 #include "engine/core/text_file.h"
 #include "engine/experiment/experiment_json.h"
 
@@ -294,7 +295,7 @@ Result<void> check(const Record& record) {
         if (record.lanes[i].spec.name == record.experiment.lanes[i].name) continue;
         return Error{ErrorKind::bad_input,
                      fmt::format("lanes[{}].spec.name is {}, expected {} as in the experiment.", i,
-                                 brief(record.lanes[i].spec.name), brief(record.experiment.lanes[i].name))};
+                                 quote(record.lanes[i].spec.name), quote(record.experiment.lanes[i].name))};
     }
     return {};
 }

@@ -113,14 +113,29 @@ struct Text {
     std::string text;
 };
 
+/// A model may choose any byte, and a terminal may obey some of them: control characters are shown, not sent.
+std::string harmless(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F) {
+            out += fmt::format("\\x{:02x}", byte);
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
 std::vector<Text> texts_of(const Record& record) {
     std::vector<Text> texts;
     for (const LaneRecord& lane : record.lanes) {
         if (lane.text.empty()) continue;
+        const std::string shown = harmless(lane.text);
         const auto same =
-            std::find_if(texts.begin(), texts.end(), [&](const Text& t) { return t.text == lane.text; });
+            std::find_if(texts.begin(), texts.end(), [&](const Text& t) { return t.text == shown; });
         if (same == texts.end()) {
-            texts.push_back({lane.spec.name, lane.text});
+            texts.push_back({lane.spec.name, shown});
         } else {
             same->lanes += ", " + lane.spec.name;
         }

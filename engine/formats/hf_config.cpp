@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "engine/core/quote.h"
 #include "engine/formats/json_text.h"
-#include "engine/formats/quote.h"
 
 namespace decodescope {
 

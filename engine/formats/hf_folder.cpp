@@ -13,11 +13,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/core/quote.h"
 #include "engine/core/text_file.h"
 #include "engine/formats/hf_config.h"
 #include "engine/formats/input_file.h"
 #include "engine/formats/json_text.h"
-#include "engine/formats/quote.h"
 
 namespace decodescope {
 

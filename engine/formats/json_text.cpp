@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <new>
 
-#include "engine/formats/quote.h"
+#include "engine/core/quote.h"
 
 namespace decodescope {
 

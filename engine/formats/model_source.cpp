@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/core/quote.h"
 #include "engine/formats/hf_folder.h"
-#include "engine/formats/quote.h"
 #include "engine/model/preset.h"
 
 namespace decodescope {

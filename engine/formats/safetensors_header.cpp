@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "engine/formats/quote.h"
+#include "engine/core/quote.h"
 #include "engine/formats/safetensors.h"
 
 namespace decodescope {

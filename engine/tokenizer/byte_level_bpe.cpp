@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/core/quote.h"
 #include "engine/tokenizer/bpe.h"
 #include "engine/tokenizer/split_gpt2.h"
 #include "engine/tokenizer/tokenizer.h"
@@ -119,8 +120,8 @@ Result<std::shared_ptr<const Tokenizer>> load_byte_level_bpe(const std::filesyst
                 return Error{
                     ErrorKind::bad_input,
                     fmt::format("{}: line {} merges {} and {}, but {} is not in {}.", merges_path->string(),
-                                line.line, quoted_spelling(line.left), quoted_spelling(line.right),
-                                quoted_spelling(parts[i]), vocab_path->filename().string())};
+                                line.line, quote(line.left), quote(line.right), quote(parts[i]),
+                                vocab_path->filename().string())};
             }
             ids[i] = found->second;
         }

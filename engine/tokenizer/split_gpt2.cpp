@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-#include "engine/tokenizer/utf8.h"
+#include "engine/core/utf8.h"
 
 namespace decodescope {
 

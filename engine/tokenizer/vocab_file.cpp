@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/core/quote.h"
 #include "engine/core/text_file.h"
-#include "engine/tokenizer/utf8.h"
+#include "engine/core/utf8.h"
 
 namespace decodescope {
 
@@ -41,12 +42,12 @@ public:
     bool number_unsigned(number_unsigned_t id) override {
         if (!in_object_) return fail_value("a number");
         if (id >= max_entries) {
-            return fail(fmt::format("token {} has the id {}, expected less than {}", quoted_spelling(key_),
-                                    id, max_entries));
+            return fail(
+                fmt::format("token {} has the id {}, expected less than {}", quote(key_), id, max_entries));
         }
         if (vocab.size() == max_entries) return fail(fmt::format("holds more than {} tokens", max_entries));
         if (!vocab.emplace(key_, static_cast<std::int32_t>(id)).second) {
-            return fail(fmt::format("token {} is listed twice", quoted_spelling(key_)));
+            return fail(fmt::format("token {} is listed twice", quote(key_)));
         }
         return true;
     }
@@ -68,9 +69,9 @@ private:
         return false;
     }
     bool fail_value(std::string_view what) {
-        return fail(in_object_ ? fmt::format("token {} has {} where a whole id was expected",
-                                             quoted_spelling(key_), what)
-                               : fmt::format("holds {}, expected one object of token: id", what));
+        return fail(in_object_
+                        ? fmt::format("token {} has {} where a whole id was expected", quote(key_), what)
+                        : fmt::format("holds {}, expected one object of token: id", what));
     }
 
     bool in_object_ = false;
@@ -78,14 +79,6 @@ private:
 };
 
 }  // namespace
-
-std::string quoted_spelling(std::string_view spelling) {
-    constexpr std::size_t shown = 40;
-    std::string text = nlohmann::json(spelling.substr(0, std::min(shown, spelling.size())))
-                           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    if (spelling.size() > shown) text += "...";
-    return text;
-}
 
 ByteAlphabet::ByteAlphabet() {
     bytes_.fill(-1);
@@ -127,9 +120,9 @@ Result<Vocab> load_vocab(const std::filesystem::path& path) {
     });
     for (std::size_t i = 1; i < by_id.size(); ++i) {
         if (by_id[i].first == by_id[i - 1].first) {
-            return file_error(
-                path, fmt::format("tokens {} and {} share the id {}", quoted_spelling(*by_id[i - 1].second),
-                                  quoted_spelling(*by_id[i].second), by_id[i].first));
+            return file_error(path,
+                              fmt::format("tokens {} and {} share the id {}", quote(*by_id[i - 1].second),
+                                          quote(*by_id[i].second), by_id[i].first));
         }
     }
     return std::move(reader.vocab);
@@ -153,7 +146,7 @@ Result<std::vector<MergeLine>> load_merges(const std::filesystem::path& path) {
             line.find(' ', space + 1) != std::string_view::npos) {
             return file_error(
                 path, fmt::format("line {} is {}, expected two symbols with one space between them", number,
-                                  quoted_spelling(line)));
+                                  quote(line)));
         }
         if (merges.size() == max_entries) {
             return file_error(path, fmt::format("holds more than {} merges", max_entries));

@@ -28,9 +28,6 @@ private:
     std::array<int, 0x144> bytes_{};  // code point -> byte, or -1
 };
 
-/// A spelling in double quotes for an error sentence: cut when long, unprintable bytes escaped.
-std::string quoted_spelling(std::string_view spelling);
-
 /// Spelling to id, as in the file.
 using Vocab = std::unordered_map<std::string, std::int32_t>;
 

@@ -124,12 +124,13 @@ private slots:
                                      << "/none/such.txt: cannot be opened: No such file or directory.";
         QTest::newRow("prompt folder") << "run --prompt-file /tmp"
                                        << "/tmp: is not a regular file.";
-        QTest::newRow("random") << "run --random-prompt x"
-                                << "--random-prompt: \"x\" is not a whole number from 1 to";
-        QTest::newRow("random seed")
-            << "run --random-prompt 4,size=3"
-            << "--random-prompt: \"4,size=3\" has \",size=3\" after the name, expected "
-               "\",seed=NUMBER\".";
+        QTest::newRow("random")
+            << "run --random-prompt x"
+            << "--random-prompt: \"x\" is not LENGTH or LENGTH,seed=N with whole numbers.";
+        QTest::newRow("random of 0") << "run --random-prompt 0"
+                                     << "--random-prompt: \"0\" is not LENGTH or LENGTH,seed=N";
+        QTest::newRow("random seed") << "run --random-prompt 4,size=3"
+                                     << "--random-prompt: \"4,size=3\" is not LENGTH or LENGTH,seed=N";
         QTest::newRow("fixed without ids") << "run --drive fixed --tokens 3"
                                            << "--fixed-ids: holds 0 ids, expected --tokens - 1 = 2.";
         QTest::newRow("ids without fixed") << "run --fixed-ids 1,2"
@@ -143,11 +144,11 @@ private slots:
                                << "/none/such";
         QTest::newRow("preset") << "run --model preset:huge --ids 1"
                                 << "huge";
-        QTest::newRow("preset empty") << "run --model preset: --ids 1"
-                                      << "--model: \"preset:\" names no preset.";
-        QTest::newRow("preset seed")
-            << "run --model preset:tiny,seed=x --ids 1"
-            << "--model: \"tiny,seed=x\" has \",seed=x\" after the name, expected \",seed=NUMBER\".";
+        QTest::newRow("preset empty")
+            << "run --model preset: --ids 1"
+            << "Model \"preset:\": the preset's name is missing, expected one of tiny, ";
+        QTest::newRow("preset seed") << "run --model preset:tiny,seed=x --ids 1"
+                                     << "Model \"preset:tiny,seed=x\": expected preset:NAME or ";
         QTest::newRow("preset and text") << "run --model preset:tiny --prompt hello"
                                          << "has no tokenizer";
         QTest::newRow("output") << "run --model preset:tiny --ids 1 --tokens 2 --output /none/such.json"

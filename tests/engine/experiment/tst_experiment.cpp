@@ -128,7 +128,7 @@ private slots:
         row("lane empty name", "lanes", lanes_with("{\"name\": \"\", \"mode\": \"naive\"}"),
             "lanes[1].name is empty, expected a name.");
         row("lane name with line end", "lanes", lanes_with("{\"name\": \"a\\nb\", \"mode\": \"naive\"}"),
-            "lanes[1].name is \"a\\nb\", expected printable characters.");
+            "lanes[1].name is \"a\\x0ab\", expected printable characters.");
         row("same names", "lanes", lanes_with("{\"name\": \"naive\", \"mode\": \"naive\"}"),
             "lanes[1].name is \"naive\" like lanes[0].name, expected a name of its own.");
         row("lane mode", "lanes", lanes_with("{\"name\": \"b\", \"mode\": \"fast\"}"),

@@ -373,6 +373,15 @@ private slots:
         for (const QString& row : rows) QCOMPARE(row.count('|'), rows[0].count('|'));
     }
 
+    void control_characters_are_shown_not_sent() {
+        Record record = sample_record();
+        for (LaneRecord& lane : record.lanes) lane.text = "a\x1b[2Jb\n\x7f";
+        for (const std::string& text : {to_plain_text(record), to_markdown(record)}) {
+            QVERIFY(!QString::fromStdString(text).contains(QChar(0x1b)));
+            QVERIFY(QString::fromStdString(text).contains("a\\x1b[2Jb"));
+        }
+    }
+
     void jsonl_has_one_object_per_lane() {
         const QStringList lines = QString::fromStdString(to_jsonl(sample_record())).split('\n');
         QCOMPARE(lines.size(), 3);

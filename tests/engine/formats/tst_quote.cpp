@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QTest>
 
-#include "engine/formats/quote.h"
+#include "engine/core/quote.h"
 
 using namespace decodescope;
 

@@ -99,9 +99,9 @@ private slots:
         QTest::newRow("late #version")
             << good << QByteArray("a b\n#version\n") << "/merges.txt: line 2 is \"#version\"" + one_space;
         QTest::newRow("CR alone") << good << QByteArray("a b\rab c\n")
-                                  << "/merges.txt: line 1 is \"a b\\rab c\"" + one_space;
+                                  << "/merges.txt: line 1 is \"a b\\x0dab c\"" + one_space;
         QTest::newRow("long line") << good << QByteArray(100'000, 'a')
-                                   << "/merges.txt: line 1 is \"" + QString(40, 'a') + "\"..." + one_space;
+                                   << "/merges.txt: line 1 is \"" + QString(96, 'a') + "...\"" + one_space;
     }
     void broken() {
         QFETCH(QByteArray, vocab);

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "engine/core/utf8.h"
 #include "engine/tokenizer/tokenizer.h"
-#include "engine/tokenizer/utf8.h"
 
 using namespace decodescope;
 

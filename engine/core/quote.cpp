@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/formats/quote.h"
+#include "engine/core/quote.h"
 
 #include <fmt/format.h>
 
 #include <iterator>
 
-#include "engine/tokenizer/utf8.h"
+#include "engine/core/utf8.h"
 
 namespace decodescope {
 
