@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "app/blas_core.h"
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
 #include "engine/core/quote.h"
@@ -57,6 +58,7 @@ int parseAndRun(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    decodescope::restartWithBetterBlasCore(argv);
     try {
         return parseAndRun(argc, argv);
     } catch (const std::bad_alloc&) {

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "app/blas_core.h"
 #include "app/decodescope/arguments.h"
 #include "engine/experiment/record.h"
 #include "ui/report/render.h"
@@ -37,6 +38,7 @@ int render(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    restartWithBetterBlasCore(argv);
     QStringList words;
     for (int i = 0; i < argc; ++i) words << QFile::decodeName(argv[i]);
     const Result<Arguments> arguments = parseArguments(words);
