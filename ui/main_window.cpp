@@ -10,7 +10,6 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
-#include <QToolBar>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -29,6 +28,7 @@
 #include "ui/race/race_page.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/bar_button.h"
+#include "ui/widgets/bars.h"
 #include "ui/widgets/help_dialogs.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/message_bar.h"
@@ -63,7 +63,6 @@ MainWindow::MainWindow(Theme& theme, Options options)
     setAcceptDrops(true);
     buildPages();
     buildMenus();
-    buildToolBar();
     buildStatusBar();
     connectSession();
     restore(options);
@@ -111,11 +110,18 @@ void MainWindow::buildPages() {
     m_splitter->addWidget(right);
     m_splitter->setStretchFactor(0, 0);
     m_splitter->setStretchFactor(1, 1);
-    setCentralWidget(m_splitter);
+    auto* central = new QWidget(this);
+    auto* rows = new QVBoxLayout(central);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    rows->addWidget(buildHeader());
+    rows->addWidget(m_splitter, 1);
+    setCentralWidget(central);
 }
 
 void MainWindow::buildMenus() {
     const auto& actions = *m_actions;
+    colorMenuBar();
     QMenu* file = menuBar()->addMenu(tr("&File"));
     file->addAction(actions[ActionId::openModel]);
     file->addAction(actions[ActionId::openExperiment]);
@@ -176,16 +182,14 @@ void MainWindow::buildMenus() {
     connect(actions[ActionId::about], &QAction::triggered, this, [this] { aboutDialog(this)->show(); });
 }
 
-void MainWindow::buildToolBar() {
+QWidget* MainWindow::buildHeader() {
     const CardMetrics metrics(font());
-    auto* bar = addToolBar(tr("Main"));
-    bar->setObjectName(QStringLiteral("toolBar"));
-    bar->setMovable(false);
-    bar->setContextMenuPolicy(Qt::PreventContextMenu);
-    auto* content = new QWidget(bar);
+    auto* content = new HeaderBar(this);
+    content->setObjectName(QStringLiteral("toolBar"));
     auto* row = new QHBoxLayout(content);
-    row->setContentsMargins(metrics.padding, metrics.padding / 2, metrics.padding, metrics.padding / 2);
-    row->setSpacing(metrics.padding / 2);
+    row->setContentsMargins(metrics.padding, metrics.padding * 2 / 3, metrics.padding,
+                            metrics.padding * 2 / 3 + 1);
+    row->setSpacing(metrics.padding * 2 / 3);
     const auto add = [&](ActionId id, BarButton::Look look, BarButton::Symbol symbol, const char* name) {
         auto* button = new BarButton((*m_actions)[id], look, symbol, content);
         button->setObjectName(QLatin1String(name));
@@ -198,13 +202,13 @@ void MainWindow::buildToolBar() {
     add(ActionId::showMemory, BarButton::Look::tab, BarButton::Symbol::none, "memoryTab");
     add(ActionId::showInside, BarButton::Look::tab, BarButton::Symbol::none, "insideTab");
     row->addStretch(1);
-    bar->addWidget(content);
+    return content;
 }
 
 void MainWindow::buildStatusBar() {
     const CardMetrics metrics(font());
+    setStatusBar(new FlatStatusBar(this));
     statusBar()->setSizeGripEnabled(false);
-    statusBar()->setStyleSheet(QStringLiteral("QStatusBar::item { border: none; }"));
     const auto add = [&](const char* name, const QString& accessibleName, bool permanent) {
         QLabel* label = mutedLabel({}, this);
         label->setObjectName(QLatin1String(name));
@@ -266,16 +270,21 @@ void MainWindow::restore(const Options& options) {
         resize(1440, 900);
     if (const QByteArray state = m_settings.get(settings::splitterState); !state.isEmpty())
         m_splitter->restoreState(state);
+    else
+        m_splitter->setSizes({m_panel->sizeHint().width(), width() - m_panel->sizeHint().width()});
     const QString theme = m_settings.get(settings::theme);
     setThemeMode(theme == QLatin1String("light")  ? Theme::Mode::Light
                  : theme == QLatin1String("dark") ? Theme::Mode::Dark
                                                   : Theme::Mode::System);
     m_panel->modelCard()->setRecentFolders(m_settings.get(settings::recentModels));
 
-    if (!options.open.isEmpty()) {
+    if (!options.open.isEmpty() || !options.experiment.isEmpty() || !options.model.isEmpty()) {
         showScreen(0);
         openDemo(false);
-        openPath(options.open);
+        if (!options.experiment.isEmpty()) openExperiment(options.experiment);
+        if (!options.model.isEmpty())
+            openModel({.path = options.model.toStdString(), .preset = {}, .seed = 0});
+        if (!options.open.isEmpty()) openPath(options.open);
         return;
     }
     const QByteArray last = m_settings.get(settings::lastExperiment);
@@ -428,6 +437,18 @@ void MainWindow::updateMemory() {
     const ProcessMemory memory = read_process_memory();
     m_memoryLabel->setText(
         tr("RSS %1").arg(memory.rss < 0 ? notMeasured() : formatBytes(static_cast<double>(memory.rss))));
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+    QMainWindow::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) colorMenuBar();
+}
+
+// The menu bar has the colour of the strip below it.
+void MainWindow::colorMenuBar() {
+    QPalette bar = palette();
+    bar.setColor(QPalette::Window, themeColors(bar).panel);
+    menuBar()->setPalette(bar);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -36,6 +36,9 @@ public:
         QString settingsPath = {};
         /// Model folder, experiment or record to open; empty: the last experiment, or the demo.
         QString open = {};
+        /// Experiment file to open, and a model (folder or bundled name) to use in place of its own.
+        QString experiment = {};
+        QString model = {};
         /// Run at once when the window opens on the demo.
         bool autostart = true;
         /// The engine behind the session; tests replace it.
@@ -64,20 +67,22 @@ public:
     void openRecord(const QString& path);
     bool saveRecordTo(const QString& path);
     bool saveExperimentTo(const QString& path);
-    /// Every chart of the three screens into a folder, as PNG, SVG, PDF and CSV, and the record.
+    /// Every chart of the finished run into a folder, as PNG, SVG, PDF and CSV, with a report.
     bool exportChartsTo(const QString& folder);
     /// 0 race, 1 memory, 2 inside.
     void showScreen(int index);
     void startRun();
 
 protected:
+    void changeEvent(QEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
 
 private:
     void buildMenus();
-    void buildToolBar();
+    QWidget* buildHeader();
+    void colorMenuBar();
     void buildPages();
     void buildStatusBar();
     void connectSession();

@@ -6,12 +6,12 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QMenu>
 #include <QMimeData>
 #include <QStandardPaths>
 #include <QUrl>
 
-#include "ui/chart/export.h"
 #include "ui/chart/line_chart.h"
 #include "ui/chart/matrix_chart.h"
 #include "ui/experiment_panel/experiment_panel.h"
@@ -20,6 +20,7 @@
 #include "ui/main_window.h"
 #include "ui/memory/memory_page.h"
 #include "ui/race/race_page.h"
+#include "ui/report/render.h"
 #include "ui/widgets/message_bar.h"
 
 namespace decodescope {
@@ -73,7 +74,7 @@ void MainWindow::openPath(const QString& path) {
     const QFileInfo info(path);
     const QString shown = QDir::toNativeSeparators(path);
     if (!info.exists()) {
-        m_messages->showMessage(MessageBar::Kind::error, tr("%1 does not exist.").arg(shown));
+        m_messages->showMessage(MessageBar::Kind::error, tr("%1 was not found.").arg(shown));
     } else if (info.isDir()) {
         openModel({.path = info.absoluteFilePath().toStdString(), .preset = {}, .seed = 0});
     } else if (const QString schema = schemaOf(path);
@@ -162,32 +163,20 @@ std::vector<Chart*> MainWindow::charts() const {
 }
 
 bool MainWindow::exportChartsTo(const QString& folder) {
-    if (!QDir().mkpath(folder)) {
-        m_messages->showMessage(MessageBar::Kind::error,
-                                tr("The folder %1 cannot be made.").arg(QDir::toNativeSeparators(folder)));
+    const auto record = m_data.finishedRecord();
+    if (record == nullptr) return false;
+    QGuiApplication::setOverrideCursor(Qt::WaitCursor);
+    const Result<QStringList> files = renderRecord(*record, folder);
+    QGuiApplication::restoreOverrideCursor();
+    if (!files) {
+        m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(files.error().message));
         return false;
     }
-    int written = 0;
-    // Hidden pages have not taken everything over yet.
-    m_memory->catchUp();
-    m_inside->catchUp();
-    m_race->catchUp();
-    for (Chart* chart : charts()) {
-        if (chart->isEmpty()) continue;
-        for (const char* suffix : {"png", "svg", "pdf", "csv"}) {
-            const QString path =
-                QStringLiteral("%1/%2.%3").arg(folder, chart->exportName(), QLatin1String(suffix));
-            if (const Result<void> done = exportChart(*chart, path); !done) {
-                m_messages->showMessage(MessageBar::Kind::error,
-                                        QString::fromStdString(done.error().message));
-                return false;
-            }
-            ++written;
-        }
-    }
-    m_messages->showMessage(
-        MessageBar::Kind::info,
-        tr("%1 files were written to %2.").arg(written).arg(QDir::toNativeSeparators(folder)));
+    m_settings.set(settings::lastFolder, folder);
+    m_messages->showMessage(MessageBar::Kind::info,
+                            tr("%1 files were written to %2; report.html shows them together.")
+                                .arg(files->size())
+                                .arg(QDir::toNativeSeparators(folder)));
     return true;
 }
 

@@ -19,6 +19,12 @@ double binaryUnit(double bytes) {
     return unit;
 }
 
+bool isRound(double step) {
+    const double mantissa = step / std::pow(10.0, std::floor(std::log10(step) + 1e-9));
+    return std::abs(mantissa - 1) < 1e-6 || std::abs(mantissa - 2) < 1e-6 ||
+           std::abs(mantissa - 2.5) < 1e-6 || std::abs(mantissa - 5) < 1e-6;
+}
+
 }  // namespace
 
 double niceStep(double span, int max_intervals, Unit unit, bool whole) {
@@ -42,6 +48,17 @@ double niceMaximum(double value, Unit unit, bool whole) {
 
 double UnitTicker::getTickStep(const QCPRange& range) {
     m_step = niceStep(range.size(), m_intervals, m_unit, m_whole);
+    // A step that ends exactly at the end of the axis labels that end too; 1, 2, 2.5 and 5 are preferred.
+    for (const bool round : {true, false}) {
+        for (const int n : {5, 4, 6, 3, 8, 7, 2}) {
+            const double step = range.size() / n;
+            if (n > m_intervals || (round && !isRound(step)) ||
+                std::abs(niceStep(step, 1, m_unit, m_whole) - step) > 1e-9 * step)
+                continue;
+            m_step = step;
+            return m_step;
+        }
+    }
     return m_step;
 }
 

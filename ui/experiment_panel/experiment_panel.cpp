@@ -16,7 +16,6 @@
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QStackedWidget>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
 
@@ -26,6 +25,7 @@
 #include "ui/experiment_panel/model_card.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/labels.h"
+#include "ui/widgets/slim_scroll_bar.h"
 
 namespace decodescope {
 
@@ -101,6 +101,7 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     const CardMetrics metrics(font());
     m_scroll = new QScrollArea(this);
     m_scroll->setFrameShape(QFrame::NoFrame);
+    SlimScrollBar::install(m_scroll);
     m_scroll->setWidgetResizable(true);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setFocusPolicy(Qt::NoFocus);
@@ -151,24 +152,23 @@ void ExperimentPanel::buildPrompt(QVBoxLayout* column) {
     head->addWidget(m_promptKind);
     column->addLayout(head);
 
-    m_promptStack = new QStackedWidget(m_body);
-    m_promptEdit = textBox(m_promptStack, "promptEdit", tr("Prompt text"), tr("What the text begins with"));
-    m_idsEdit = textBox(m_promptStack, "promptIds", tr("Prompt token ids"), tr("15496 995"));
-    auto* random = new QWidget(m_promptStack);
-    auto* form = new QFormLayout(random);
+    m_promptEdit = textBox(m_body, "promptEdit", tr("Prompt text"), tr("What the text begins with"));
+    m_idsEdit = textBox(m_body, "promptIds", tr("Prompt token ids"), tr("15496 995"));
+    m_randomForm = new QWidget(m_body);
+    auto* form = new QFormLayout(m_randomForm);
     form->setContentsMargins(0, 0, 0, 0);
-    m_randomLength = spinBox(random, "promptLength", tr("Prompt length in tokens"),
+    form->setSpacing(metrics.padding / 2);
+    m_randomLength = spinBox(m_randomForm, "promptLength", tr("Prompt length in tokens"),
                              tr("Tokens of the random prompt"), 1, largestCount);
-    m_randomSeed = seedEdit(random, "promptSeed", tr("Prompt seed"), tr("The same seed draws the same ids"));
+    m_randomSeed =
+        seedEdit(m_randomForm, "promptSeed", tr("Prompt seed"), tr("The same seed draws the same ids"));
     form->addRow(tr("Length"), m_randomLength);
     form->addRow(tr("Seed"), m_randomSeed);
-    m_promptStack->addWidget(m_promptEdit);
-    m_promptStack->addWidget(m_idsEdit);
-    m_promptStack->addWidget(random);
-    m_promptStack->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    column->addWidget(m_promptStack);
+    column->addWidget(m_promptEdit);
+    column->addWidget(m_idsEdit);
+    column->addWidget(m_randomForm);
 
-    connect(m_promptKind, &QComboBox::currentIndexChanged, m_promptStack, &QStackedWidget::setCurrentIndex);
+    connect(m_promptKind, &QComboBox::currentIndexChanged, this, &ExperimentPanel::updateVisibility);
     connect(m_promptKind, &QComboBox::activated, this, [this] { m_textImpossible = false; });
     connect(m_promptKind, &QComboBox::currentIndexChanged, this, &ExperimentPanel::edited);
     connect(m_promptEdit, &QPlainTextEdit::textChanged, this, &ExperimentPanel::edited);
@@ -439,6 +439,9 @@ void ExperimentPanel::removeLane(std::size_t index) {
 }
 
 void ExperimentPanel::updateVisibility() {
+    m_promptEdit->setVisible(m_promptKind->currentIndex() == promptAsText);
+    m_idsEdit->setVisible(m_promptKind->currentIndex() == promptIds);
+    m_randomForm->setVisible(m_promptKind->currentIndex() == promptRandom);
     const bool sample = m_sampling->currentIndex() == 1;
     for (QWidget* field : std::initializer_list<QWidget*>{m_temperature, m_topK, m_seed})
         m_generationForm->setRowVisible(field, sample);
@@ -449,7 +452,7 @@ QSize ExperimentPanel::minimumSizeHint() const {
 }
 
 QSize ExperimentPanel::sizeHint() const {
-    return {fontMetrics().averageCharWidth() * 42, fontMetrics().height() * 40};
+    return {fontMetrics().averageCharWidth() * 48, fontMetrics().height() * 40};
 }
 
 void ExperimentPanel::paintEvent(QPaintEvent*) {

@@ -16,7 +16,6 @@ class QPlainTextEdit;
 class QPushButton;
 class QScrollArea;
 class QSpinBox;
-class QStackedWidget;
 class QVBoxLayout;
 
 namespace decodescope {
@@ -73,9 +72,9 @@ private:
     QWidget* m_body;
     ModelCard* m_model;
     QComboBox* m_promptKind;
-    QStackedWidget* m_promptStack;
     QPlainTextEdit* m_promptEdit;
     QPlainTextEdit* m_idsEdit;
+    QWidget* m_randomForm;
     QSpinBox* m_randomLength;
     QLineEdit* m_randomSeed;
     QSpinBox* m_newTokens;

@@ -42,14 +42,14 @@ ModelCard::ModelCard(QWidget* parent) : Card(parent) {
     m_choose = new QToolButton(this);
     m_choose->setObjectName(QStringLiteral("modelChoose"));
     m_choose->setAutoRaise(true);
-    m_choose->setArrowType(Qt::DownArrow);
-    m_choose->setPopupMode(QToolButton::InstantPopup);
+    m_choose->setText(QStringLiteral("▾"));
     m_choose->setAccessibleName(tr("Choose a model"));
     m_choose->setToolTip(tr("Choose a model"));
-    m_choose->setMenu(new QMenu(m_choose));
-    // The arrow says it already.
-    m_choose->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
-    connect(m_choose->menu(), &QMenu::aboutToShow, this, &ModelCard::fillMenu);
+    m_menu = new QMenu(this);
+    connect(m_choose, &QToolButton::clicked, this, [this] {
+        fillMenu();
+        m_menu->popup(m_choose->mapToGlobal(m_choose->rect().bottomLeft()));
+    });
 
     auto* head = new QHBoxLayout;
     head->addWidget(m_name, 1);
@@ -73,19 +73,18 @@ void ModelCard::setRef(const ModelRef& ref) {
 void ModelCard::setConfig(const ModelConfig& config) {
     const QString family = config.family == Family::gpt2 ? tr("GPT-2 family") : QString();
     const QString stored = QString::fromLatin1(to_string(config.stored_dtype)).toUpper();
-    const QString first = QStringList{family,
-                                      tr("%1 parameters").arg(roundCount(config.n_parameter())),
-                                      tr("%1 layers").arg(config.n_layer),
-                                      tr("%1 heads").arg(config.n_head),
-                                      tr("context %1").arg(formatCount(config.n_positions)),
-                                      stored}
-                              .join(QStringLiteral(" · "));
-    const QString second =
-        tr("KV %1 per token (f32)").arg(formatBytesExactly(config.kv_bytes_per_token(DType::f32)));
-    m_details->setText(first + QLatin1Char('\n') + second);
-    m_details->setToolTip(tr("KV bytes per token = 2 × %1 layers × %2 KV heads × %3 head_dim × 4 B: what one "
-                             "more token of text "
-                             "adds to a lane's cache.")
+    m_details->setText(QStringList{family, roundCount(config.n_parameter()),
+                                   tr("%1 layers").arg(config.n_layer), tr("%1 heads").arg(config.n_head)}
+                           .join(QStringLiteral(" · ")) +
+                       QLatin1Char('\n') +
+                       tr("%1 · KV %2 per token (f32)")
+                           .arg(stored, formatBytesExactly(config.kv_bytes_per_token(DType::f32))));
+    m_details->setToolTip(tr("%1 parameters, stored as %2, computed in f32\nwidth %3, feed-forward %4, "
+                             "vocabulary %5, context %6\n"
+                             "KV bytes per token = 2 × %7 layers × %8 KV heads × %9 head_dim × 4 B")
+                              .arg(formatCount(config.n_parameter()), stored, formatCount(config.d_model),
+                                   formatCount(config.d_ff), formatCount(config.vocab),
+                                   formatCount(config.n_positions))
                               .arg(config.n_layer)
                               .arg(config.n_kv_head)
                               .arg(config.head_dim));
@@ -97,7 +96,7 @@ void ModelCard::setStatus(const QString& sentence) {
 }
 
 void ModelCard::fillMenu() {
-    QMenu* menu = m_choose->menu();
+    QMenu* menu = m_menu;
     menu->clear();
     const auto offer = [this](QMenu* target, const QString& text, const ModelRef& ref) {
         connect(target->addAction(text), &QAction::triggered, this, [this, ref] { emit chosen(ref); });

@@ -7,6 +7,7 @@
 #include "ui/theme/card.h"
 
 class QLabel;
+class QMenu;
 class QToolButton;
 
 namespace decodescope {
@@ -45,6 +46,7 @@ private:
     QLabel* m_name;
     QLabel* m_details;
     QToolButton* m_choose;
+    QMenu* m_menu;
 };
 
 }  // namespace decodescope

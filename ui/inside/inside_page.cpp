@@ -58,7 +58,7 @@ InsidePage::InsidePage(const RunData& run, QWidget* parent) : QWidget(parent), m
     m_lane->setToolTip(tr("The lane to look into"));
     m_lane->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     laneLabel->setBuddy(m_lane);
-    m_verdict = new QLabel(top);
+    m_verdict = new ToneLabel(top);
     m_verdict->setObjectName(QStringLiteral("insideVerdict"));
     row->addWidget(laneLabel);
     row->addWidget(m_swatch);
@@ -93,11 +93,11 @@ InsidePage::InsidePage(const RunData& run, QWidget* parent) : QWidget(parent), m
         {{tr("key from the cache"), ColorRef{ColorRef::Role::accent_soft, 0}},
          {tr("key and query of this call"), ColorRef::cell(static_cast<std::size_t>(CellState::visible))},
          {QString(), ColorRef::cell(static_cast<std::size_t>(CellState::empty)), false}});
-    auto* grids = new QHBoxLayout;
-    grids->setSpacing(metrics.spacing);
-    grids->addWidget(m_mask, 10);
-    grids->addWidget(m_positions, 9);
-    column->addLayout(grids, 1);
+    m_grids = new QBoxLayout(QBoxLayout::LeftToRight);
+    m_grids->setSpacing(metrics.spacing);
+    m_grids->addWidget(m_mask, 1);
+    m_grids->addWidget(m_positions, 1);
+    column->addLayout(m_grids, 1);
 
     m_stepCard = new Card(tr("Step"), {}, this);
     auto* stepRow = new QHBoxLayout;
@@ -286,13 +286,11 @@ void InsidePage::showStep() {
     m_mask->setNote(m_facts->keysSentence());
     m_mask->setCellDescriber(
         [this](int query, int key) { return m_facts ? m_facts->cellSentence(query, key) : QString(); });
+    arrange();
     showPositions();
 
     const int wrong = m_facts->wrongPositions();
-    QPalette verdict = palette();
-    verdict.setColor(QPalette::WindowText,
-                     wrong == 0 ? themeColors(palette()).good : themeColors(palette()).bad);
-    m_verdict->setPalette(verdict);
+    m_verdict->setTone({wrong == 0 ? ColorRef::Role::good : ColorRef::Role::bad, 0});
     m_verdict->setText(wrong == 0 ? tr("every position id is as expected")
                                   : tr("%1 position ids are wrong").arg(wrong));
     showCell(-1, -1);
@@ -300,12 +298,22 @@ void InsidePage::showStep() {
     m_positions->flush();
 }
 
-// Slots in reading order, as many in a row as keep the cells readable.
+// A square stands beside the positions; the one row of a decode step lies above them.
+void InsidePage::arrange() {
+    const CardMetrics metrics(font());
+    const bool row = m_facts && m_facts->plan.n_query() == 1;
+    m_grids->setDirection(row ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    m_mask->setMaximumHeight(row ? metrics.line * 6 + metrics.padding * 5 : QWIDGETSIZE_MAX);
+    m_grids->activate();
+}
+
+// Slots in reading order, as many in a row as find room.
 void InsidePage::showPositions() {
     const AttentionPlan& plan = m_facts->plan;
     const int n = plan.n_slot();
-    const int rows = std::max(1, (n + 15) / 16);
-    m_positionColumns = std::min(n, rows <= 24 ? 16 : (n + 23) / 24);
+    const CardMetrics metrics(font());
+    const int room = (m_positions->width() - 4 * metrics.padding) / (metrics.line * 2);
+    m_positionColumns = std::clamp(room / 4 * 4, 8, 64);
     const int n_row = (n + m_positionColumns - 1) / m_positionColumns;
     const auto size = static_cast<std::size_t>(n_row) * static_cast<std::size_t>(m_positionColumns);
     std::vector<std::uint8_t> kinds(size, blank);
@@ -376,6 +384,11 @@ void InsidePage::showSlot(int slot) {
         m_hint->hide();
     }
     m_mask->flush();
+}
+
+void InsidePage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (m_facts && isVisible()) showStep();
 }
 
 void InsidePage::showEvent(QShowEvent* event) {

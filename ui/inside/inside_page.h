@@ -9,6 +9,7 @@
 #include "ui/inside/step_facts.h"
 #include "ui/session/run_data.h"
 
+class QBoxLayout;
 class QComboBox;
 class QLabel;
 class QSlider;
@@ -19,6 +20,7 @@ namespace decodescope {
 class Card;
 class CellGrid;
 class Swatch;
+class ToneLabel;
 
 /// Any finished step of any lane: who sees whom as a query x key grid, the position of every slot, and the
 /// cell under the mouse in words. The step is chosen with a slider or the arrow keys; at its end it follows
@@ -42,6 +44,7 @@ public:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void reset();
@@ -49,6 +52,7 @@ private:
     void updateRange();
     void showStepIfVisible();
     void showStep();
+    void arrange();
     void showPositions();
     void showCell(int query, int key);
     void showSlot(int slot);
@@ -59,10 +63,11 @@ private:
     bool m_following = true;
     bool m_stale = true;
     int m_positionColumns = 1;
+    QBoxLayout* m_grids;
     QElapsedTimer m_sinceFollow;
     QComboBox* m_lane;
     Swatch* m_swatch;
-    QLabel* m_verdict;
+    ToneLabel* m_verdict;
     CellGrid* m_mask;
     CellGrid* m_positions;
     Card* m_stepCard;

@@ -3,6 +3,7 @@
 
 #include "engine/measure/statistics.h"
 #include "ui/chart/format.h"
+#include "ui/report/definitions.h"
 #include "ui/widgets/plain_table.h"
 
 namespace decodescope {
@@ -45,8 +46,13 @@ std::vector<CacheRow> cacheRows(const Record& record) {
     return rows;
 }
 
-std::vector<double> CacheTableModel::columnWeights() {
-    return {1.2, 3.4, 1.7, 1.4, 1.4, 1.2};
+std::vector<PlainTable::Column> CacheTableModel::columns() {
+    return {{1.0, QStringLiteral("■ speculative")},
+            {2.0, QStringLiteral("2 × 88 × 88 × 88 × 8888 × 4 B = 88,888,888 B")},
+            {1.2, QStringLiteral("88,888,888 B ✓")},
+            {1.0, QStringLiteral("88.8 MiB")},
+            {1.0, QStringLiteral("88.8 MiB")},
+            {0.6, QStringLiteral("888")}};
 }
 
 void CacheTableModel::setRecord(const Record& record) {
@@ -79,13 +85,11 @@ QVariant CacheTableModel::headerData(int section, Qt::Orientation orientation, i
             return tip ? tr("2 × layers × KV heads × head_dim × stored tokens × 4 B (f32)")
                        : tr("KV by formula");
         case measured: return tip ? tr("Live bytes of the key and value tensors") : tr("KV measured");
-        case reserved: return tip ? tr("Allocated for keys and values, used or not") : tr("Reserved");
-        case copied:
-            return tip ? tr("Bytes moved because the cache grew, since the start of the request")
-                       : tr("Copied");
+        case reserved: return tip ? definitionOf("kv_bytes_reserved") : tr("Reserved");
+        case copied: return tip ? definitionOf("kv_bytes_copied") : tr("Copied");
         case faults:
             return tip ? tr("Page faults during a decode step, median of this repetition")
-                       : tr("Page faults / step");
+                       : tr("Page faults / step\u009cFaults / step");
         default: return {};
     }
 }
@@ -106,7 +110,6 @@ QVariant CacheTableModel::data(const QModelIndex& index, int role) const {
                 tone = agrees ? ColorRef::Role::good : ColorRef::Role::bad;
             return static_cast<int>(tone);
         }
-        case figureRole: return {};
         case Qt::ToolTipRole:
             if (column == measured && row.cached && row.any)
                 return agrees ? tr("The tensors hold exactly the bytes that the formula gives")

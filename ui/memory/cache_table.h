@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/experiment/record.h"
+#include "ui/widgets/plain_table.h"
 
 namespace decodescope {
 
@@ -31,7 +32,7 @@ class CacheTableModel : public QAbstractTableModel {
 
 public:
     enum Column { lane, formula, measured, reserved, copied, faults, n_column };
-    static std::vector<double> columnWeights();
+    static std::vector<PlainTable::Column> columns();
 
     explicit CacheTableModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 

@@ -9,6 +9,8 @@
 
 #include "ui/chart/line_chart.h"
 #include "ui/memory/cache_table.h"
+#include "ui/report/definitions.h"
+#include "ui/report/record_charts.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/plain_table.h"
@@ -19,17 +21,6 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int figuresIntervalMs = 250;
-
-QString ownerName(std::size_t owner) {
-    switch (static_cast<Owner>(owner)) {
-        case Owner::weights: return MemoryPage::tr("weights");
-        case Owner::kv: return MemoryPage::tr("KV");
-        case Owner::activations: return MemoryPage::tr("activations");
-        case Owner::logits: return MemoryPage::tr("logits");
-        case Owner::workspace: return MemoryPage::tr("workspace");
-    }
-    return {};
-}
 
 QString bytesText(std::int64_t bytes) {
     return bytes == ProcessMemory::not_measured ? notMeasured() : formatBytes(static_cast<double>(bytes));
@@ -66,14 +57,6 @@ MemoryPage::MemoryPage(const RunData& run, QWidget* parent)
 
     m_chart = new LineChart(this);
     m_chart->setObjectName(QStringLiteral("memoryChart"));
-    m_chart->setTitle(tr("Memory of the process"));
-    m_chart->setSubtitle(
-        tr("tensor bytes by owner, stacked, under the resident set · over seconds of the run"));
-    m_chart->setDefinition(
-        tr("Live bytes of the tensors of all lanes, by owner, one sample per step. The line is the process's "
-           "resident "
-           "memory; what lies between is program code, libraries, the window and what the allocator keeps."));
-    m_chart->setExportName(QStringLiteral("memory"));
     m_chart->setEmptyText(tr("Press Run to see where the bytes go"));
     column->addWidget(m_chart, 1);
 
@@ -87,7 +70,7 @@ MemoryPage::MemoryPage(const RunData& run, QWidget* parent)
     m_table = new PlainTable(caches);
     m_table->setObjectName(QStringLiteral("cacheTable"));
     m_table->setAccessibleName(tr("Cache bytes by formula and measured"));
-    m_table->setTable(m_caches, CacheTableModel::columnWeights());
+    m_table->setTable(m_caches, CacheTableModel::columns());
     caches->content()->addWidget(m_table);
     caches->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     column->addWidget(caches);
@@ -146,18 +129,7 @@ void MemoryPage::updateChart() {
     const auto& samples = m_series.samples();
     const int rssSeries = static_cast<int>(n_owner);
     if (m_drawnGeneration != m_series.generation()) {
-        m_chart->removeAllSeries();
-        ChartAxis x;
-        x.name = tr("time");
-        x.unit = Unit::seconds;
-        m_chart->setXAxis(x);
-        ChartAxis y;
-        y.name = tr("memory");
-        y.unit = Unit::bytes;
-        m_chart->setYAxis(y);
-        for (std::size_t owner = 0; owner < n_owner; ++owner)
-            m_chart->addSeries(ownerName(owner), ColorRef::owner(owner), SeriesKind::area);
-        m_chart->addSeries(tr("resident (RSS)"), {ColorRef::Role::text, 0});
+        setUpMemoryChart(*m_chart);
         m_drawnGeneration = m_series.generation();
     }
     for (auto i = static_cast<std::size_t>(m_chart->pointCount(rssSeries)); i < samples.size(); ++i) {

@@ -18,16 +18,14 @@ enum class Agreement {
     differs,    ///< another token somewhere
 };
 
-/// Largest relative logit error that the order of f32 sums explains.
-inline constexpr double f32RoundingLimit = 1e-4;
-
 /// One lane's numbers as the strip above the race shows them. Negative = not there (yet).
 struct LaneSummary {
     std::string name;
     double firstTokenNs = -1;  ///< median over repetitions
     double perTokenNs = -1;    ///< median over all decode steps
     double tokensPerSecond = -1;
-    double againstReference = -1;  ///< time of the reference's steps / time of the same steps here
+    double againstReference = -1;  ///< speed-up, see `speed_up` of records
+    std::string whyNoRatio;        ///< why there is none
     double readGbS = -1;
     double readShare = -1;      ///< of the measured read bandwidth; may exceed 1 when caches hold the weights
     bool computeBound = false;  ///< many rows share one reading of the weights, so reading is not the limit
@@ -37,8 +35,7 @@ struct LaneSummary {
     int firstDifferent = -1;  ///< number of the first differing token, counted from 1 as the text shows them
 };
 
-/// Numbers of every lane of a finished or growing record. A lane whose output differs has no
-/// `againstReference`: a wrong answer has no speed-up.
+/// Numbers of every lane of a finished or growing record.
 std::vector<LaneSummary> summarizeLanes(const Record& record);
 
 }  // namespace decodescope

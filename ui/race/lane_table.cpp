@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ui/chart/format.h"
+#include "ui/report/definitions.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/plain_table.h"
 
@@ -15,14 +16,21 @@ QString nothing() {
     return QStringLiteral("–");
 }
 
+bool hasBar(const LaneSummary& lane) {
+    return !lane.computeBound && lane.readShare >= 0;
+}
+
 QString duration(double ns) {
     return ns < 0 ? nothing() : formatDuration(ns);
 }
 
 }  // namespace
 
-std::vector<double> LaneTableModel::columnWeights() {
-    return {1.5, 1.0, 1.3, 1.0, 1.1, 2.0, 1.0, 1.7};
+std::vector<PlainTable::Column> LaneTableModel::columns() {
+    return {{1.6, QStringLiteral("■ speculative")}, {1.0, QStringLiteral("88.8 ms")},
+            {1.0, QStringLiteral("88.8 ms")},       {1.0, QStringLiteral("88,888")},
+            {1.0, QStringLiteral("88.8×")},         {1.4, QStringLiteral("88.8 GB/s ■■■■■")},
+            {1.0, QStringLiteral("88.8 MiB")},      {1.6, tr("exact ✓") + QStringLiteral(" 8.8e-8")}};
 }
 
 void LaneTableModel::setRecord(const Record& record) {
@@ -59,32 +67,20 @@ QVariant LaneTableModel::headerData(int section, Qt::Orientation orientation, in
     switch (section) {
         case lane: return tip ? tr("One way of decoding") : tr("Lane");
         case firstToken:
-            return tip ? tr("From the start of the first forward call to the first token; loading and "
-                            "tokenizing excluded. Median over repetitions")
-                       : tr("First token");
+            return tip ? definitionOf("ttft_ns") + tr(" Median over repetitions.") : tr("First token");
         case perToken:
-            return tip ? tr("One decode forward call and sampling. Median over all decode steps")
-                       : tr("Per token (median)");
-        case tokensPerSecond:
-            return tip ? tr("Decode steps / the sum of their times; the first token is not one of them")
-                       : tr("Tokens / s");
+            return tip ? definitionOf("step_ns") + tr(" Median over all decode steps.")
+                       : tr("Per token (median)\u009cPer token");
+        case tokensPerSecond: return tip ? definitionOf("decode_tok_s") : tr("Tokens / s");
         case against:
-            if (tip)
-                return tr(
-                    "Time of the reference's decode steps / time of the same steps here. Not shown for a "
-                    "lane whose output differs");
+            if (tip) return definitionOf("speed_up");
             return m_reference.isEmpty() ? tr("Against reference") : tr("Against %1").arg(m_reference);
-        case readRate:
-            return tip ? tr("Weights and cached keys and values that a step must read / its time, and the "
-                            "share of the memory's read rate measured before the run")
-                       : tr("Read rate, share of limit");
-        case kvLive:
-            return tip ? tr("Bytes of keys and values the lane holds after its newest step") : tr("KV live");
+        case readRate: return tip ? definitionOf("gb_s") : tr("Read rate, share of limit");
+        case kvLive: return tip ? definitionOf("kv_bytes_live") : tr("KV live");
         case exact:
-            return tip ? tr("Whether every token is the reference's, and the largest logit difference as a "
-                            "share of the standard deviation of the reference's logits; up to %1 is f32 "
-                            "rounding")
-                             .arg(formatError(f32RoundingLimit))
+            return tip ? tr("Whether every token is the reference's; behind it the largest logit error.\n") +
+                             definitionOf("relative_error") +
+                             tr(" Up to %1 is f32 rounding.").arg(formatError(f32_error_limit))
                        : tr("Exact?");
         default: return {};
     }
@@ -98,19 +94,18 @@ QVariant LaneTableModel::data(const QModelIndex& index, int role) const {
         case Qt::ToolTipRole: return toolTip(summary, index.column());
         case toneRole: return tone(summary, index.column());
         case strongRole:
-            return index.column() == tokensPerSecond ||
-                   (index.column() == against && summary.agreement != Agreement::reference);
+            if (index.column() == tokensPerSecond) return 2;
+            if (index.column() == against && summary.agreement != Agreement::reference) return 2;
+            return index.column() == exact && summary.agreement > Agreement::reference ? 1 : 0;
         case figureRole:
             if (index.column() == exact &&
                 (summary.agreement == Agreement::exact || summary.agreement == Agreement::close))
                 return formatError(summary.maxError);
             return {};
         case swatchRole:
-            return index.column() == lane || index.column() == readRate ? index.row() : QVariant();
-        case shareRole:
-            if (index.column() == readRate && !summary.computeBound && summary.readShare >= 0)
-                return summary.readShare;
-            return {};
+            return index.column() == lane || (index.column() == readRate && hasBar(summary)) ? index.row()
+                                                                                             : QVariant();
+        case shareRole: return index.column() == readRate && hasBar(summary) ? summary.readShare : QVariant();
         default: return {};
     }
 }
@@ -159,9 +154,8 @@ QString LaneTableModel::text(const LaneSummary& s, int column) {
 }
 
 QString LaneTableModel::toolTip(const LaneSummary& s, int column) const {
-    if (column == against && s.agreement == Agreement::differs)
-        return tr(
-            "Not shown: this lane's output differs from the reference's, and a wrong answer has no speed-up");
+    if (column == against && !s.whyNoRatio.empty() && s.agreement != Agreement::reference)
+        return QString::fromStdString(s.whyNoRatio);
     if (column == readRate && s.readGbS >= 0) {
         if (s.computeBound)
             return tr("Every step pushes many positions through the weights it reads, so that arithmetic is "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ui/race/lane_summary.h"
+#include "ui/widgets/plain_table.h"
 
 namespace decodescope {
 
@@ -15,8 +16,7 @@ class LaneTableModel : public QAbstractTableModel {
 
 public:
     enum Column { lane, firstToken, perToken, tokensPerSecond, against, readRate, kvLive, exact, n_column };
-    /// Share of the width that each column should get.
-    static std::vector<double> columnWeights();
+    static std::vector<PlainTable::Column> columns();
 
     explicit LaneTableModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 

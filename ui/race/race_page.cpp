@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/measure/statistics.h"
 #include "ui/chart/line_chart.h"
 #include "ui/race/lane_table.h"
 #include "ui/race/token_stream.h"
+#include "ui/report/record_charts.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/plain_table.h"
@@ -55,24 +55,16 @@ RacePage::RacePage(const RunData& run, QWidget* parent)
     m_table = new PlainTable(strip);
     m_table->setObjectName(QStringLiteral("laneTable"));
     m_table->setAccessibleName(tr("Numbers of the lanes"));
-    m_table->setTable(m_lanes, LaneTableModel::columnWeights());
+    m_table->setTable(m_lanes, LaneTableModel::columns());
     strip->content()->addWidget(m_table);
     strip->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     column->addWidget(strip);
 
     m_latency = new LineChart(this);
     m_latency->setObjectName(QStringLiteral("latencyChart"));
-    m_latency->setTitle(tr("Latency per token"));
-    m_latency->setExportName(QStringLiteral("latency_per_token"));
-    m_latency->setDefinition(tr(
-        "Time of one decode forward call and sampling, for each token after the first. The first token comes "
-        "from the prefill and is counted in the total time."));
     m_latency->setEmptyText(tr("Press Run to start the race"));
     m_total = new LineChart(this);
     m_total->setObjectName(QStringLiteral("totalChart"));
-    m_total->setTitle(tr("Total time"));
-    m_total->setExportName(QStringLiteral("total_time"));
-    m_total->setDefinition(tr("Prefill and all decode steps up to each token, added up."));
     auto* charts = new QHBoxLayout;
     charts->setSpacing(metrics.spacing);
     charts->addWidget(m_latency, 10);
@@ -115,35 +107,23 @@ QString RacePage::prompt() const {
 
 void RacePage::reset() {
     const Record& record = m_data.record();
-    for (LineChart* chart : {m_latency, m_total}) {
-        chart->removeAllSeries();
-        ChartAxis x;
-        x.name = tr("token");
-        x.whole = true;
-        x.expected_max = m_data.isEmpty() ? 0 : m_data.newTokens();
-        chart->setXAxis(x);
-    }
-    ChartAxis latency;
-    latency.name = tr("latency");
-    latency.unit = Unit::milliseconds;
-    m_latency->setYAxis(latency);
-    ChartAxis total;
-    total.name = tr("total time");
-    total.unit = Unit::seconds;
-    m_total->setYAxis(total);
-
-    const bool medians = !m_data.isLive() && m_data.repetition() > 0;
-    if (!medians) {
+    if (m_data.isLive() || m_data.isEmpty()) {
+        const int newTokens = m_data.isEmpty() ? 0 : m_data.newTokens();
+        setUpLatencyChart(*m_latency, newTokens);
+        setUpTotalTimeChart(*m_total, newTokens);
         for (std::size_t lane = 0; lane < record.lanes.size(); ++lane) {
             const QString name = QString::fromStdString(record.lanes[lane].spec.name);
             m_latency->addSeries(name, ColorRef::lane(static_cast<int>(lane)));
             m_total->addSeries(name, ColorRef::lane(static_cast<int>(lane)));
         }
+    } else {
+        // Once all repetitions are there, each token's median is drawn.
+        showLatency(*m_latency, record);
+        showTotalTime(*m_total, record);
     }
     buildStreams();
     m_sinceTable.invalidate();
     appended();
-    if (medians) showMedians();
 }
 
 void RacePage::buildStreams() {
@@ -193,7 +173,7 @@ void RacePage::appended() {
 void RacePage::catchUp() {
     m_stale = false;
     for (int lane = 0; lane < static_cast<int>(m_views.size()); ++lane) {
-        if (m_data.isLive() || m_data.repetition() <= 0) updateCurves(lane);
+        if (m_data.isLive()) updateCurves(lane);
         updateStream(lane);
     }
     compareTokens();
@@ -201,7 +181,8 @@ void RacePage::catchUp() {
         view.stream->flush();
         if (!m_data.isLive()) view.stream->finish();
     }
-    if (!m_data.isLive() || !m_sinceTable.isValid() || m_sinceTable.hasExpired(tableIntervalMs)) {
+    if (!m_data.isLive() ||
+        ((!m_sinceTable.isValid() || m_sinceTable.hasExpired(tableIntervalMs)) && stepsAreEven())) {
         m_lanes->setRecord(m_data.record());
         m_sinceTable.restart();
     }
@@ -275,53 +256,23 @@ void RacePage::compareTokens() {
     }
 }
 
-// Once all repetitions are there, each token's median is drawn, with the band from the fastest to the
-// slowest.
-void RacePage::showMedians() {
+// Between two lanes' reports of the same step their numbers cannot be compared for a moment: wait for the
+// next tick instead of taking the speed-up away.
+bool RacePage::stepsAreEven() const {
     const Record& record = m_data.record();
-    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
-        const LaneRecord& lane = record.lanes[i];
-        std::size_t n_step = 0;
-        for (const RepetitionRecord& repetition : lane.repetitions)
-            n_step = std::max(n_step, repetition.steps.size());
-        std::vector<double> x, latency, low, high, totalX, total, samples, totals;
-        std::vector<double> sums(lane.repetitions.size(), 0.0);
-        for (std::size_t step = 0; step < n_step; ++step) {
-            samples.clear();
-            totals.clear();
-            for (std::size_t r = 0; r < lane.repetitions.size(); ++r) {
-                const auto& steps = lane.repetitions[r].steps;
-                if (step >= steps.size()) continue;
-                samples.push_back(milliseconds(steps[step]));
-                sums[r] += samples.back() / 1e3;
-                totals.push_back(sums[r]);
-            }
-            totalX.push_back(tokenNumber(step));
-            total.push_back(summarize(totals).median);
-            if (step == 0) continue;
-            const Summary summary = summarize(samples);
-            x.push_back(tokenNumber(step));
-            latency.push_back(summary.median);
-            low.push_back(summary.min);
-            high.push_back(summary.max);
-        }
-        const QString name = QString::fromStdString(lane.spec.name);
-        const ColorRef color = ColorRef::lane(static_cast<int>(i));
-        m_latency->setRange(m_latency->addSeries({}, color, SeriesKind::range), x, low, high);
-        m_latency->setData(m_latency->addSeries(name, color), x, latency);
-        m_total->setData(m_total->addSeries(name, color), totalX, total);
+    if (record.experiment.interleave != Interleave::step) return true;
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    std::size_t most = 0;
+    for (int lane = 0; lane < static_cast<int>(record.lanes.size()); ++lane) {
+        const RepetitionRecord* latest = m_data.latest(lane);
+        const std::size_t n = latest == nullptr ? 0 : latest->steps.size();
+        least = std::min(least, n);
+        most = std::max(most, n);
     }
-    m_latency->flush();
-    m_total->flush();
+    return most - least != 1;
 }
 
 void RacePage::updateHeadings() {
-    const int repetitions = m_data.repetition() + 1;
-    const bool medians = !m_data.isLive() && repetitions > 1;
-    m_latency->setSubtitle(
-        medians ? tr("ms · median of %1 repetitions, band from fastest to slowest").arg(repetitions)
-                : tr("ms · one forward call + sampling"));
-    m_total->setSubtitle(medians ? tr("s · prefill included, median") : tr("s · prefill included"));
     int written = 0;
     for (const LaneView& view : m_views) written = std::max(written, static_cast<int>(view.n_step));
     m_text->setCorner(

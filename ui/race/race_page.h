@@ -54,7 +54,7 @@ private:
     void updateCurves(int lane);
     void updateStream(int lane);
     void compareTokens();
-    void showMedians();
+    bool stepsAreEven() const;
     void updateHeadings();
     void buildStreams();
     QString prompt() const;

@@ -14,10 +14,13 @@
 
 #include <algorithm>
 
+#include "ui/widgets/slim_scroll_bar.h"
+
 namespace decodescope {
 
 TokenStream::TokenStream(QWidget* parent) : QAbstractScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
+    SlimScrollBar::install(this);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFocusPolicy(Qt::StrongFocus);
     viewport()->setCursor(Qt::IBeamCursor);
@@ -206,7 +209,7 @@ void TokenStream::paintEvent(QPaintEvent* event) {
                 cursor);
         }
     }
-    if (hasFocus()) {
+    if (hasFocus() && window()->testAttribute(Qt::WA_KeyboardFocusChange)) {
         painter.setPen(QPen(colors.accent, 1));
         painter.drawLine(0, viewport()->height() - 1, viewport()->width(), viewport()->height() - 1);
     }

@@ -77,7 +77,7 @@ void BarButton::paintEvent(QPaintEvent*) {
     painter.setPen(edge);
     painter.setBrush(fill);
     painter.drawRoundedRect(box, metrics.radius, metrics.radius);
-    if (hasFocus()) {
+    if (hasFocus() && window()->testAttribute(Qt::WA_KeyboardFocusChange)) {
         painter.setPen(QPen(filled ? colors.on_accent : colors.accent, 1.2));
         painter.setBrush(Qt::NoBrush);
         painter.drawRoundedRect(box.adjusted(2, 2, -2, -2), metrics.radius - 1, metrics.radius - 1);

@@ -66,6 +66,24 @@ void Swatch::paintEvent(QPaintEvent*) {
     paintSwatch(painter, rect(), themeColors(palette()).color(m_color));
 }
 
+void ToneLabel::setTone(ColorRef tone) {
+    m_tone = tone;
+    applyTone();
+}
+
+void ToneLabel::changeEvent(QEvent* event) {
+    QLabel::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && !m_applying) applyTone();
+}
+
+void ToneLabel::applyTone() {
+    m_applying = true;
+    QPalette changed = palette();
+    changed.setColor(QPalette::WindowText, themeColors(changed).color(m_tone));
+    setPalette(changed);
+    m_applying = false;
+}
+
 void paintSwatch(QPainter& painter, const QRectF& rect, const QColor& color) {
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);

@@ -33,6 +33,23 @@ private:
     ColorRef m_color;
 };
 
+/// A label whose text has a colour of the theme.
+class ToneLabel : public QLabel {
+    Q_OBJECT
+public:
+    using QLabel::QLabel;
+    void setTone(ColorRef tone);
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void applyTone();
+
+    ColorRef m_tone;
+    bool m_applying = false;
+};
+
 /// Draws what `Swatch` draws, into a given square.
 void paintSwatch(QPainter& painter, const QRectF& rect, const QColor& color);
 

@@ -21,8 +21,21 @@ namespace decodescope {
 
 namespace {
 
+// Separates the long form of a text from its shorter one (see QFontMetrics::elidedText).
+constexpr QChar variantMark(0x9c);
+
 Qt::Alignment alignmentOf(int column) {
     return (column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter;
+}
+
+QString headerOf(const QAbstractItemModel& model, int column) {
+    return model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+}
+
+// Where the text of a cell goes: the card's padding at both ends of the row, less between columns.
+QRect innerRect(const QRect& cell, int column, int columns, const CardMetrics& metrics) {
+    return cell.adjusted(column == 0 ? metrics.padding : metrics.padding / 2, 0,
+                         column + 1 == columns ? -metrics.padding : -metrics.padding / 2, 0);
 }
 
 /// Header texts in muted small type, on a line that separates them from the rows.
@@ -50,8 +63,8 @@ protected:
         painter->drawLine(rect.bottomLeft(), rect.bottomRight());
         painter->setFont(metrics.small_text);
         painter->setPen(colors.muted);
-        const QString text = model()->headerData(section, Qt::Horizontal, Qt::DisplayRole).toString();
-        const QRect inner = rect.adjusted(metrics.padding, 0, -metrics.padding, 0);
+        const QString text = headerOf(*model(), section);
+        const QRect inner = innerRect(rect, section, model()->columnCount(), metrics);
         painter->drawText(inner, static_cast<int>(alignmentOf(section)),
                           QFontMetrics(metrics.small_text).elidedText(text, Qt::ElideRight, inner.width()));
         painter->restore();
@@ -66,12 +79,11 @@ public:
                const QModelIndex& index) const override {
         const CardMetrics metrics(option.font);
         const ThemeColors& colors = themeColors(option.palette);
-        QRect rect = option.rect.adjusted(metrics.padding, 0, -metrics.padding, 0);
+        QRect rect = innerRect(option.rect, index.column(), index.model()->columnCount(), metrics);
         QFont font = metrics.text;
-        if (index.data(strongRole).toBool()) {
-            font.setBold(true);
-            font.setPixelSize(font.pixelSize() * 11 / 10);
-        }
+        const int strength = index.data(strongRole).toInt();
+        font.setBold(strength > 0);
+        if (strength > 1) font.setPixelSize(font.pixelSize() * 11 / 10);
         const QVariant tone = index.data(toneRole);
         const QVariant swatch = index.data(swatchRole);
         const QVariant share = index.data(shareRole);
@@ -139,22 +151,40 @@ PlainTable::PlainTable(QWidget* parent) : QTableView(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
-void PlainTable::setTable(QAbstractItemModel* tableModel, std::vector<double> weights) {
-    m_weights = std::move(weights);
+void PlainTable::setTable(QAbstractItemModel* tableModel, std::vector<Column> columns) {
+    m_columns = std::move(columns);
     setModel(tableModel);
     connect(tableModel, &QAbstractItemModel::modelReset, this, &PlainTable::updateMetrics);
+    connect(tableModel, &QAbstractItemModel::headerDataChanged, this, &PlainTable::updateMetrics);
     updateMetrics();
 }
 
 void PlainTable::updateMetrics() {
+    if (model() == nullptr) return;
     const CardMetrics metrics(font());
-    verticalHeader()->setDefaultSectionSize(metrics.line + metrics.padding * 11 / 10);
-    const double sum = std::accumulate(m_weights.begin(), m_weights.end(), 0.0);
+    verticalHeader()->setDefaultSectionSize(metrics.line + metrics.padding * 3 / 2);
+    // Header and sample of every column find room if possible; what is left goes by weight.
+    const QFontMetrics headerText(metrics.small_text);
+    const QFontMetrics cellText(metrics.title);
+    std::vector<double> widths(m_columns.size());
+    double weights = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const int column = static_cast<int>(i);
+        const QString header = headerOf(*model(), column).section(variantMark, -1);
+        widths[i] =
+            std::max(headerText.horizontalAdvance(header), cellText.horizontalAdvance(m_columns[i].sample));
+        const QRect inner = innerRect(QRect(0, 0, 1000, 1), column, static_cast<int>(widths.size()), metrics);
+        widths[i] += 1000 - inner.width() + 2;
+        weights += m_columns[i].weight;
+    }
+    const double room = viewport()->width();
+    const double needed = std::accumulate(widths.begin(), widths.end(), 0.0);
     double right = 0;
     int used = 0;
-    for (std::size_t column = 0; column < m_weights.size(); ++column) {
-        right += m_weights[column] / sum * viewport()->width();
-        setColumnWidth(static_cast<int>(column), static_cast<int>(right) - used);
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        right += needed < room ? widths[i] + (room - needed) * m_columns[i].weight / weights
+                               : widths[i] * room / needed;
+        setColumnWidth(static_cast<int>(i), static_cast<int>(right) - used);
         used = static_cast<int>(right);
     }
     updateGeometry();
@@ -166,7 +196,7 @@ QString PlainTable::toText() const {
     const int columns = model()->columnCount();
     const auto end = [columns](int column) { return QLatin1Char(column + 1 < columns ? '\t' : '\n'); };
     for (int column = 0; column < columns; ++column)
-        text += model()->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString() + end(column);
+        text += headerOf(*model(), column).section(variantMark, 0, 0) + end(column);
     for (int row = 0; row < model()->rowCount(); ++row) {
         for (int column = 0; column < columns; ++column) {
             const QModelIndex cell = model()->index(row, column);

@@ -13,7 +13,7 @@ namespace decodescope {
 enum PlainTableRole {
     swatchRole = Qt::UserRole,  ///< int: lane whose colour stands before the text
     toneRole,                   ///< int: `ColorRef::Role` of the text
-    strongRole,                 ///< bool: bold and a little larger
+    strongRole,                 ///< int: 1 = bold, 2 = bold and a little larger
     figureRole,                 ///< QString: small muted text behind
     shareRole,                  ///< double, 0 to 1: a bar behind the text, in the colour of `swatchRole`
 };
@@ -26,8 +26,12 @@ class PlainTable : public QTableView {
 public:
     explicit PlainTable(QWidget* parent = nullptr);
 
-    /// `weights`: share of the width that each column gets.
-    void setTable(QAbstractItemModel* model, std::vector<double> weights);
+    struct Column {
+        double weight = 1;  ///< share of the width that is left
+        QString sample;     ///< a long text of this column: it must fit, as the header must
+    };
+    /// Headers may have a shorter form behind U+009C, which is used where the long one does not fit.
+    void setTable(QAbstractItemModel* model, std::vector<Column> columns);
     /// Header and cells, tab separated.
     QString toText() const;
 
@@ -43,7 +47,7 @@ protected:
 private:
     void updateMetrics();
 
-    std::vector<double> m_weights;
+    std::vector<Column> m_columns;
 };
 
 }  // namespace decodescope

@@ -28,6 +28,9 @@ void ScreensTest::initTestCase() {
     m_theme = new Theme(this);
     m_fixture = std::make_unique<test::WindowFixture>(*m_theme, MainWindow::Options{.autostart = false});
     QVERIFY(m_fixture->awaitIdle());
+    Experiment experiment = m_fixture->window->panel()->experiment();
+    experiment.new_tokens = 150;
+    m_fixture->window->panel()->setExperiment(experiment);
     m_fixture->window->startRun();
     QVERIFY(m_fixture->awaitRecord());
 }

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QSignalSpy>
+#include <QTest>
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "engine/model/preset.h"
+#include "ui/session/run_data.h"
+#include "ui/session/session.h"
+
+using namespace decodescope;
+using namespace std::chrono_literals;
+
+namespace {
+
+Result<LoadedModel> tinyModel(std::shared_ptr<MemoryLedger> ledger) {
+    auto config = preset_config("tiny");
+    if (!config) return config.error();
+    auto weights = random_weights(*config, 1, std::move(ledger));
+    if (!weights) return weights.error();
+    return LoadedModel{*weights, nullptr};
+}
+
+/// An engine whose runs make `n_step` steps at once, and whose record holds all of them.
+Session::Engine burstEngine(int n_step) {
+    Session::Engine engine = Session::realEngine();
+    engine.run = [n_step](const Experiment& experiment, const LoadedModel&, std::shared_ptr<MemoryLedger>,
+                          EventSink& sink, std::stop_token, double) -> Result<Record> {
+        sink.run_started({1, 1, 1, n_step, 1, 12.5});
+        Record record;
+        record.experiment = experiment;
+        record.lanes.emplace_back();
+        record.lanes.back().repetitions.emplace_back();
+        for (int i = 0; i < n_step; ++i) {
+            StepEvent event;
+            event.step = i;
+            event.phase = i == 0 ? Phase::prefill : Phase::decode;
+            sink.step_done(event);
+            record.lanes.back().repetitions.back().steps.push_back(event);
+        }
+        sink.run_finished(FinishReason::length);
+        return record;
+    };
+    return engine;
+}
+
+/// An engine whose runs and loads last until they are stopped.
+struct EndlessEngine {
+    std::atomic<int> n_running{0};
+    std::atomic<int> n_stopped{0};
+
+    Session::Engine engine() {
+        Session::Engine made;
+        made.load = [this](const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
+                           std::stop_token stop) -> Result<LoadedModel> {
+            if (ref.path != "endless") return tinyModel(std::move(ledger));
+            wait(stop);
+            return Error{ErrorKind::cancelled, "Loading was stopped."};
+        };
+        made.run = [this](const Experiment& experiment, const LoadedModel&, std::shared_ptr<MemoryLedger>,
+                          EventSink& sink, std::stop_token stop, double) -> Result<Record> {
+            sink.run_started({});
+            wait(stop);
+            Record record;
+            record.experiment = experiment;
+            record.status = FinishReason::cancelled;
+            sink.run_finished(record.status);
+            return record;
+        };
+        return made;
+    }
+
+private:
+    void wait(std::stop_token stop) {
+        ++n_running;
+        while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+        --n_running;
+        ++n_stopped;
+    }
+};
+
+Experiment tinyExperiment(int newTokens) {
+    Experiment experiment;
+    experiment.model = {.path = {}, .preset = "tiny", .seed = 1};
+    experiment.threads = 1;
+    experiment.prompt.kind = PromptSpec::Kind::random;
+    experiment.prompt.length = 8;
+    experiment.new_tokens = newTokens;
+    experiment.warmup = 0;
+    experiment.repetitions = 1000;
+    for (const char* name : {"naive", "static", "concat"}) experiment.lanes.push_back(*lane_from_name(name));
+    return experiment;
+}
+
+}  // namespace
+
+class SessionTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { qRegisterMetaType<std::shared_ptr<const Record>>(); }
+    void deliversEverythingInOrder();
+    void countsWhatTheRingCannotHold_data();
+    void countsWhatTheRingCannotHold();
+    void newerRequestReplacesOlder();
+    void stopReturnsAtOnce();
+    void stopsLoading();
+    void endsDuringARun();
+    void reportsErrors();
+    void keepsTheModelWhenAnotherFails();
+    void stopAtRandomMomentsFreesCaches();
+    void liveDataEqualsTheRecord();
+};
+
+void SessionTest::deliversEverythingInOrder() {
+    constexpr int n_step = 20'000;
+    Session session(nullptr, burstEngine(n_step));
+    QStringList order;
+    int next = 0;
+    connect(&session, &Session::runStarted, this, [&](const Experiment&, const RunStarted& started) {
+        QCOMPARE(started.read_bandwidth_gb_s, 12.5);
+        order << "started";
+    });
+    connect(&session, &Session::stepsArrived, this, [&](const std::vector<StepEvent>& steps) {
+        if (next == 0) order << "steps";
+        for (const StepEvent& step : steps) QCOMPARE(step.step, next++);
+    });
+    std::shared_ptr<const Record> record;
+    connect(&session, &Session::runFinished, this, [&](std::shared_ptr<const Record> finished) {
+        order << "finished";
+        record = std::move(finished);
+    });
+    session.run(tinyExperiment(n_step));
+    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 30'000);
+    QCOMPARE(order, (QStringList{"started", "steps", "finished"}));
+    QCOMPARE(next, n_step);
+    QCOMPARE(session.droppedEvents(), 0u);
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+}
+
+void SessionTest::countsWhatTheRingCannotHold_data() {
+    QTest::addColumn<int>("capacity");
+    QTest::addColumn<int>("steps");
+    QTest::newRow("one place") << 1 << 1000;
+    QTest::newRow("many too few") << 64 << 5000;
+    QTest::newRow("just enough") << 5000 << 5000;
+}
+
+void SessionTest::countsWhatTheRingCannotHold() {
+    QFETCH(int, capacity);
+    QFETCH(int, steps);
+    Session session(nullptr, burstEngine(steps), static_cast<std::size_t>(capacity));
+    std::size_t delivered = 0;
+    connect(&session, &Session::stepsArrived, this,
+            [&](const std::vector<StepEvent>& batch) { delivered += batch.size(); });
+    std::shared_ptr<const Record> record;
+    connect(&session, &Session::runFinished, this,
+            [&](std::shared_ptr<const Record> finished) { record = std::move(finished); });
+    session.run(tinyExperiment(steps));
+    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 30'000);
+    QCOMPARE(delivered + session.droppedEvents(), static_cast<std::size_t>(steps));
+    if (capacity < steps) QVERIFY(session.droppedEvents() > 0);
+    if (capacity >= steps) QCOMPARE(session.droppedEvents(), 0u);
+    QCOMPARE(record->lanes.front().repetitions.front().steps.size(), static_cast<std::size_t>(steps));
+}
+
+void SessionTest::newerRequestReplacesOlder() {
+    EndlessEngine endless;
+    Session session(nullptr, endless.engine());
+    QSignalSpy loading(&session, &Session::modelLoading);
+    QSignalSpy loaded(&session, &Session::modelLoaded);
+    session.loadModel({.path = "endless", .preset = {}, .seed = 0});
+    QTRY_COMPARE(endless.n_running.load(), 1);
+    session.loadModel({.path = "second", .preset = {}, .seed = 0});
+    session.loadModel({.path = "third", .preset = {}, .seed = 0});
+    QTRY_COMPARE(loaded.count(), 1);
+    QCOMPARE(endless.n_stopped.load(), 1);
+    QVERIFY(session.modelRef().path == "third" || session.modelRef().path == "second");
+    QTRY_COMPARE(session.modelRef().path, std::string("third"));
+    QVERIFY(loading.count() <= 3);
+}
+
+void SessionTest::stopReturnsAtOnce() {
+    EndlessEngine endless;
+    Session session(nullptr, endless.engine());
+    QSignalSpy finished(&session, &Session::runFinished);
+    session.run(tinyExperiment(4));
+    QTRY_COMPARE(session.activity(), Session::Activity::running);
+    QTRY_COMPARE(endless.n_running.load(), 1);
+    session.stop();
+    // Nothing was waited for: the end of the run has not been delivered yet.
+    QVERIFY(session.isStopping());
+    QCOMPARE(session.activity(), Session::Activity::running);
+    QCOMPARE(finished.count(), 0);
+    QTRY_COMPARE(finished.count(), 1);
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QVERIFY(!session.isStopping());
+    session.stop();  // nothing to stop
+    QVERIFY(!session.isStopping());
+}
+
+void SessionTest::stopsLoading() {
+    EndlessEngine endless;
+    Session session(nullptr, endless.engine());
+    QList<ErrorKind> kinds;
+    connect(&session, &Session::failed, this, [&](const Error& error) { kinds << error.kind; });
+    session.loadModel({.path = "endless", .preset = {}, .seed = 0});
+    QTRY_COMPARE(session.activity(), Session::Activity::loading);
+    session.stop();
+    QTRY_COMPARE(kinds, QList<ErrorKind>{ErrorKind::cancelled});
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QVERIFY(session.model() == nullptr);
+}
+
+void SessionTest::endsDuringARun() {
+    EndlessEngine endless;
+    {
+        Session session(nullptr, endless.engine());
+        session.run(tinyExperiment(4));
+        QTRY_COMPARE(endless.n_running.load(), 1);
+        session.loadModel({.path = "endless", .preset = {}, .seed = 0});  // waits in the queue
+    }
+    QCOMPARE(endless.n_running.load(), 0);
+    QCOMPARE(endless.n_stopped.load(), 1);
+}
+
+void SessionTest::reportsErrors() {
+    Session session;
+    QStringList sentences;
+    connect(&session, &Session::failed, this,
+            [&](const Error& error) { sentences << QString::fromStdString(error.message); });
+    Experiment experiment = tinyExperiment(4);
+    experiment.prompt.kind = PromptSpec::Kind::ids;
+    experiment.prompt.ids = {-1};
+    session.run(experiment);
+    QTRY_COMPARE(sentences.size(), 1);
+    QVERIFY2(sentences.front().contains("-1"), qPrintable(sentences.front()));
+    session.loadModel({.path = "/no/such/folder", .preset = {}, .seed = 0});
+    QTRY_COMPARE(sentences.size(), 2);
+    QVERIFY2(sentences.back().contains("/no/such/folder"), qPrintable(sentences.back()));
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+}
+
+void SessionTest::keepsTheModelWhenAnotherFails() {
+    Session session;
+    QSignalSpy loaded(&session, &Session::modelLoaded);
+    QSignalSpy failed(&session, &Session::failed);
+    session.loadModel({.path = {}, .preset = "tiny", .seed = 1});
+    QTRY_COMPARE(loaded.count(), 1);
+    const auto model = session.model();
+    const std::uint64_t weights = session.ledger()->live(Owner::weights);
+    session.loadModel({.path = {}, .preset = "no-such-preset", .seed = 1});
+    QTRY_COMPARE(failed.count(), 1);
+    QCOMPARE(session.model().get(), model.get());
+    QCOMPARE(session.ledger()->live(Owner::weights), weights);
+}
+
+void SessionTest::stopAtRandomMomentsFreesCaches() {
+    std::mt19937 random(20'260'301);
+    std::uniform_int_distribution<int> moment(0, 40);
+    Session session;
+    std::shared_ptr<const Record> record;
+    int n_failed = 0;
+    connect(&session, &Session::runFinished, this,
+            [&](std::shared_ptr<const Record> finished) { record = std::move(finished); });
+    connect(&session, &Session::failed, this, [&] { ++n_failed; });
+    QSignalSpy loaded(&session, &Session::modelLoaded);
+    session.loadModel(tinyExperiment(4).model);
+    QTRY_COMPARE(loaded.count(), 1);
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    const std::uint64_t weights = session.ledger()->live(Owner::weights);
+    QCOMPARE(session.ledger()->total(), weights);
+    for (int round = 0; round < 25; ++round) {
+        record.reset();
+        Experiment experiment = tinyExperiment(40);
+        experiment.interleave = round % 2 == 0 ? Interleave::step : Interleave::repetition;
+        session.run(experiment);
+        QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::running, 60'000);
+        QTest::qWait(moment(random));
+        session.stop();
+        QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 60'000);
+        QCOMPARE(record->status, FinishReason::cancelled);
+        QVERIFY(!record->reason.empty());
+        QCOMPARE(session.ledger()->total(), weights);
+        QCOMPARE(record->tensor_bytes_after[static_cast<std::size_t>(Owner::weights)], weights);
+        QCOMPARE(record->tensor_bytes_after[static_cast<std::size_t>(Owner::kv)], 0u);
+        QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    }
+    QCOMPARE(n_failed, 0);
+}
+
+void SessionTest::liveDataEqualsTheRecord() {
+    Session session;
+    RunData data;
+    std::shared_ptr<const Record> record;
+    Record live;
+    connect(&session, &Session::runStarted, this,
+            [&](const Experiment& experiment, const RunStarted& started) {
+                data.begin(experiment, started, *session.model(), session.environment());
+                QCOMPARE(data.promptLength(), 8);
+                QVERIFY(data.isLive());
+            });
+    connect(&session, &Session::stepsArrived, &data, &RunData::append);
+    connect(&session, &Session::runFinished, this, [&](std::shared_ptr<const Record> finished) {
+        live = data.record();
+        record = std::move(finished);
+        data.finish(record);
+    });
+    Experiment experiment = tinyExperiment(20);
+    experiment.repetitions = 3;
+    session.run(experiment);
+    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 60'000);
+    QVERIFY(!data.isLive());
+    QCOMPARE(data.finishedRecord(), record);
+    QCOMPARE(data.repetition(), 2);
+    QCOMPARE(live.lanes.size(), record->lanes.size());
+    for (std::size_t lane = 0; lane < live.lanes.size(); ++lane) {
+        QCOMPARE(live.lanes[lane].repetitions.size(), std::size_t{3});
+        for (std::size_t r = 0; r < 3; ++r) {
+            const auto& mine = live.lanes[lane].repetitions[r].steps;
+            const auto& theirs = record->lanes[lane].repetitions[r].steps;
+            QCOMPARE(mine.size(), theirs.size());
+            for (std::size_t step = 0; step < mine.size(); ++step) {
+                QCOMPARE(mine[step].step, theirs[step].step);
+                QCOMPARE(mine[step].token, theirs[step].token);
+                QCOMPARE(mine[step].end_ns, theirs[step].end_ns);
+            }
+        }
+        QCOMPARE(live.lanes[lane].step_ns().median, record->lanes[lane].step_ns().median);
+    }
+    QCOMPARE(live.model_hash, record->model_hash);
+    QCOMPARE(live.weight_bytes, record->weight_bytes);
+}
+
+QTEST_GUILESS_MAIN(SessionTest)
+#include "tst_session.moc"
