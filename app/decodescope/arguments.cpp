@@ -25,6 +25,7 @@ void describe(QCommandLineParser& parser) {
     parser.addOptions({
         {QStringLiteral("model"), tr("Select this model: a folder or a bundled name."), tr("path")},
         {QStringLiteral("experiment"), tr("Open this experiment."), tr("file")},
+        {QStringLiteral("no-autostart"), tr("Do not run the demo when the window opens on it.")},
         {QStringLiteral("render"),
          tr("Draw every chart of this record to PNG, SVG, PDF and CSV, write an HTML report, "
             "and quit. Needs --out, but no display."),
@@ -69,6 +70,7 @@ Result<Arguments> parseArguments(const QStringList& arguments) {
     if (files.size() > 1)
         return badArguments(tr("Only one file can be opened, but %1 were given.").arg(files.size()));
     result.open = files.value(0);
+    result.autostart = !parser.isSet(QStringLiteral("no-autostart"));
     if (parser.isSet(QStringLiteral("render"))) {
         if (!parser.isSet(QStringLiteral("out"))) return badArguments(tr("--render needs --out DIRECTORY."));
         if (!result.experiment.isEmpty() || !result.model.isEmpty() || !result.open.isEmpty()) {

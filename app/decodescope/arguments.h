@@ -17,6 +17,7 @@ struct Arguments {
     QString experiment;  ///< window: experiment file to open
     QString model;       ///< window: model to select
     QString open;        ///< window: a record or model given without an option
+    bool autostart = true;  ///< window: run the demo at once when there is nothing else to show
 };
 
 /// Reads the command line, `arguments[0]` being the program. Fails with one sentence.

@@ -2,12 +2,17 @@
 #include <QApplication>
 #include <QCoreApplication>
 #include <QFile>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QIcon>
 
 #include <cstdio>
 
 #include "app/blas_core.h"
 #include "app/decodescope/arguments.h"
 #include "engine/experiment/record.h"
+#include "engine/formats/model_source.h"
+#include "ui/main_window.h"
 #include "ui/report/render.h"
 #include "ui/theme/theme.h"
 
@@ -33,6 +38,37 @@ int render(const Arguments& arguments) {
     if (!files) return fail(files.error());
     for (const QString& file : *files) print(file + QLatin1Char('\n'));
     return 0;
+}
+
+// What a file argument means: an existing path, or the name of a bundled experiment.
+Result<QString> existing(const QString& name) {
+    if (name.isEmpty() || QFileInfo::exists(name)) return name;
+    if (const auto bundled = bundled_file("experiments/" + name.toStdString() + ".json"))
+        return QString::fromStdString(bundled->string());
+    return Error{ErrorKind::bad_input, (name + QStringLiteral(" was not found.")).toStdString()};
+}
+
+int showWindow(int argc, char** argv, const Arguments& arguments) {
+    const Result<QString> experiment = existing(arguments.experiment);
+    if (!experiment) return fail(experiment.error());
+    const Result<QString> file = existing(arguments.open);
+    if (!file) return fail(file.error());
+    if (!arguments.model.isEmpty()) {
+        if (const auto model = resolve_model_path(arguments.model.toStdString()); !model)
+            return fail(model.error());
+    }
+    const QApplication app(argc, argv);
+    QGuiApplication::setDesktopFileName(QStringLiteral("org.decodescope.DecodeScope"));
+    if (const auto icon = bundled_file("icons/hicolor/scalable/apps/org.decodescope.DecodeScope.svg"))
+        QGuiApplication::setWindowIcon(QIcon(QString::fromStdString(icon->string())));
+    Theme theme;
+    MainWindow window(theme, {.settingsPath = {},
+                              .open = *file,
+                              .experiment = *experiment,
+                              .model = arguments.model,
+                              .autostart = arguments.autostart});
+    window.show();
+    return QApplication::exec();
 }
 
 }  // namespace
@@ -64,6 +100,5 @@ int main(int argc, char** argv) {
         theme.setMode(Theme::Mode::Light);
         return render(*arguments);
     }
-    std::fputs("decodescope: this build has no window yet; --render RECORD --out DIRECTORY works.\n", stderr);
-    return 3;
+    return showWindow(argc, argv, *arguments);
 }

@@ -128,7 +128,7 @@ private:
         filled.setWidth(std::max(height, width * std::clamp(share, 0.0, 1.0)));
         painter.setBrush(colors.color(ColorRef::lane(lane)));
         painter.drawRoundedRect(filled, height / 2, height / 2);
-        rect.setRight(static_cast<int>(bar.left()) - metrics.padding / 2);
+        rect.setRight(static_cast<int>(bar.left()) - metrics.padding * 3 / 4);
     }
 };
 
@@ -166,19 +166,25 @@ void PlainTable::updateMetrics() {
     // Header and sample of every column find room if possible; what is left goes by weight.
     const QFontMetrics headerText(metrics.small_text);
     const QFontMetrics cellText(metrics.title);
-    std::vector<double> widths(m_columns.size());
-    double weights = 0;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-        const int column = static_cast<int>(i);
-        const QString header = headerOf(*model(), column).section(variantMark, -1);
-        widths[i] =
-            std::max(headerText.horizontalAdvance(header), cellText.horizontalAdvance(m_columns[i].sample));
-        const QRect inner = innerRect(QRect(0, 0, 1000, 1), column, static_cast<int>(widths.size()), metrics);
-        widths[i] += 1000 - inner.width() + 2;
-        weights += m_columns[i].weight;
-    }
     const double room = viewport()->width();
-    const double needed = std::accumulate(widths.begin(), widths.end(), 0.0);
+    const double weights =
+        std::accumulate(m_columns.begin(), m_columns.end(), 0.0,
+                        [](double sum, const Column& column) { return sum + column.weight; });
+    std::vector<double> widths(m_columns.size());
+    double needed = 0;
+    for (const int variant : {0, -1}) {
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            const int column = static_cast<int>(i);
+            const QString header = headerOf(*model(), column).section(variantMark, variant, variant);
+            widths[i] = std::max(headerText.horizontalAdvance(header),
+                                 cellText.horizontalAdvance(m_columns[i].sample));
+            const QRect inner =
+                innerRect(QRect(0, 0, 1000, 1), column, static_cast<int>(widths.size()), metrics);
+            widths[i] += 1000 - inner.width() + 2;
+        }
+        needed = std::accumulate(widths.begin(), widths.end(), 0.0);
+        if (needed < room) break;  // the long headers fit
+    }
     double right = 0;
     int used = 0;
     for (std::size_t i = 0; i < widths.size(); ++i) {
