@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "engine/core/quote.h"
-#include "engine/core/text_file.h"
 #include "engine/formats/hf_config.h"
 #include "engine/formats/input_file.h"
 #include "engine/formats/json_text.h"
@@ -27,17 +26,12 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t max_config_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t max_index_bytes = std::uint64_t{16} << 20;
-constexpr std::size_t max_shards = 1000;  // each stays open
-constexpr std::size_t max_listed = 3;     // names in one message
+constexpr std::size_t max_shards = 1000;            // each stays open
+constexpr std::size_t max_shard_tensors = 200'000;  // of all shards together; bounds memory
+constexpr std::size_t max_listed = 3;               // names in one message
 
 Error bad_input(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
-}
-
-/// True for links too, dangling ones included: what is there must be right.
-bool is_there(const fs::path& path) {
-    std::error_code ignored;
-    return fs::exists(fs::symlink_status(path, ignored));
 }
 
 /// The first few of `names`, quoted, and how many more there are.
@@ -49,18 +43,24 @@ std::string list_names(const std::vector<std::string>& names) {
     return text;
 }
 
-Result<std::string> read_settings(const fs::path& path, std::uint64_t limit) {
-    if (!is_there(path))
-        return Error{ErrorKind::io, fmt::format("{}: there is no such file.", path.string())};
-    auto text = read_text_file(path, limit);
-    if (!text) return text.error();
-    DS_TRY(refuse_impostor(path, std::as_bytes(std::span(*text))));
+Result<std::string> read_whole(const fs::path& path, std::uint64_t limit) {
+    const auto file = InputFile::open(path);
+    if (!file) return file.error();
+    if (file->size() > limit) {
+        return bad_input(
+            fmt::format("{}: has {} bytes, expected at most {}.", path.string(), file->size(), limit));
+    }
+    std::string text(static_cast<std::size_t>(file->size()), '\0');
+    const auto bytes = std::as_writable_bytes(std::span(text));
+    DS_TRY(file->read_at(0, bytes));
+    DS_TRY(refuse_impostor(path, bytes));
     return text;
 }
 
 /// The folder's own name; for the hub's cache layout "org/name" instead of a commit.
 std::string model_name(const fs::path& path) {
-    fs::path folder = fs::absolute(path).lexically_normal();
+    std::error_code ignored;
+    fs::path folder = fs::absolute(path, ignored).lexically_normal();
     if (!folder.has_filename()) folder = folder.parent_path();
     const fs::path snapshots = folder.parent_path();
     std::string repository = snapshots.parent_path().filename().string();
@@ -82,7 +82,7 @@ bool is_shard_name(std::string_view name) {
 
 /// Tensor name to shard, as `model.safetensors.index.json` says.
 Result<std::map<std::string, std::string>> read_index(const fs::path& path) {
-    const auto text = read_settings(path, max_index_bytes);
+    const auto text = read_whole(path, max_index_bytes);
     if (!text) return text.error();
     const auto json = parse_json_object(*text, path.string());
     if (!json) return json.error();
@@ -123,10 +123,16 @@ Result<void> open_shards(const fs::path& index_path, HfFolder& folder) {
                                  missing.size(), names.size(), list_names(missing))};
     }
     std::vector<std::string> ignored;
+    std::size_t n_tensor = 0;
     for (const std::string& name : names) {
         const auto file = SafetensorsFile::open(folder.path / name);
         if (!file) return file.error();
         folder.files.push_back(*file);
+        n_tensor += (*file)->entries().size();
+        if (n_tensor > max_shard_tensors) {
+            return bad_input(fmt::format("{}: the weight files hold more than {} tensors.",
+                                         index_path.string(), max_shard_tensors));
+        }
         for (const SafetensorsEntry& entry : (*file)->entries()) {
             const auto place = index->find(entry.name);
             if (place != index->end() && place->second == name) {
@@ -376,18 +382,22 @@ std::uint64_t HfFolder::weight_file_bytes() const {
     return sum;
 }
 
+Result<std::string> read_settings(const fs::path& path) {
+    return read_whole(path, max_config_bytes);
+}
+
 Result<HfFolder> open_hf_folder(const fs::path& path) {
     HfFolder folder;
     folder.path = path;
     const fs::path config_path = path / "config.json";
-    const auto config_text = read_settings(config_path, max_config_bytes);
+    const auto config_text = read_settings(config_path);
     if (!config_text) return config_text.error();
     auto config = parse_hf_config(*config_text, config_path.string(), &folder.notes);
     if (!config) return config.error();
     folder.config = *std::move(config);
     folder.config.name = model_name(path);
     if (const fs::path generation = path / "generation_config.json"; is_there(generation)) {
-        const auto text = read_settings(generation, max_config_bytes);
+        const auto text = read_settings(generation);
         if (!text) return text.error();
         DS_TRY(add_generation_config(*text, generation.string(), folder.config, &folder.notes));
     }

@@ -36,6 +36,9 @@ struct HfFolder {
     std::uint64_t weight_file_bytes() const;
 };
 
+/// The text of a settings file (`config.json` and the like) of at most 1 MiB.
+Result<std::string> read_settings(const std::filesystem::path& path);
+
 /// Opens `config.json`, `generation_config.json` (optional) and `model.safetensors` (or the shards that
 /// `model.safetensors.index.json` lists) and checks them.
 Result<HfFolder> open_hf_folder(const std::filesystem::path& path);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <string_view>
@@ -107,6 +108,11 @@ Result<std::string> InputFile::sha256() const {
     return "sha256:" + hash.finish();
 }
 
+bool is_there(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+}
+
 Result<void> refuse_impostor(const std::filesystem::path& path, std::span<const std::byte> first_bytes) {
     const std::string_view head(reinterpret_cast<const char*>(first_bytes.data()),
                                 std::min<std::size_t>(first_bytes.size(), 64));
@@ -131,6 +137,16 @@ Result<void> refuse_impostor(const std::filesystem::path& path, std::span<const 
     }
     if (what == nullptr) return {};
     return Error{kind, fmt::format("{}: {}.", path.string(), what)};
+}
+
+Result<void> refuse_impostor(const std::filesystem::path& path) {
+    const auto file = InputFile::open(path);
+    if (!file) return file.error();
+    std::array<std::byte, 64> head{};
+    const auto start =
+        std::span(head).first(static_cast<std::size_t>(std::min<std::uint64_t>(file->size(), head.size())));
+    DS_TRY(file->read_at(0, start));
+    return refuse_impostor(path, start);
 }
 
 }  // namespace decodescope

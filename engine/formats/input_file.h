@@ -52,8 +52,13 @@ private:
     std::uint64_t size_ = 0;
 };
 
+/// Whether a file, folder or link has this name. A dangling link counts: what is there must be right.
+bool is_there(const std::filesystem::path& path);
+
 /// Says what a file is that was saved in a model file's place: a Git LFS pointer, a web page, a zip archive
 /// (PyTorch) or GGUF, judged by its first bytes (64 are enough). Success when it is none of these.
 Result<void> refuse_impostor(const std::filesystem::path& path, std::span<const std::byte> first_bytes);
+/// The same for a file on disk, which must be there and not empty.
+Result<void> refuse_impostor(const std::filesystem::path& path);
 
 }  // namespace decodescope

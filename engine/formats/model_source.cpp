@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "engine/core/quote.h"
+#include "engine/formats/hf_config.h"
 #include "engine/formats/hf_folder.h"
+#include "engine/formats/input_file.h"
 #include "engine/model/preset.h"
 
 namespace decodescope {
@@ -42,15 +44,35 @@ bool is_plain_name(std::string_view name) {
                name.npos;
 }
 
-bool has_tokenizer_files(const fs::path& folder) {
-    std::error_code ignored;
-    return fs::exists(folder / "vocab.json", ignored) || fs::exists(folder / "encoder.json", ignored);
+/// Adds the end-of-text token that `tokenizer_config.json` names, where it is a token of its own.
+Result<void> add_tokenizer_eos(const fs::path& folder, const Tokenizer& tokenizer,
+                               std::vector<std::int32_t>& eos) {
+    const fs::path path = folder / "tokenizer_config.json";
+    if (!is_there(path)) return {};
+    const auto text = read_settings(path);
+    if (!text) return text.error();
+    const auto spelling = parse_eos_token(*text, path.string());
+    if (!spelling) return spelling.error();
+    const auto ids = tokenizer.encode_prompt(*spelling);
+    if (ids.size() == 1 && tokenizer.is_special(ids[0]) &&
+        std::find(eos.begin(), eos.end(), ids[0]) == eos.end()) {
+        eos.push_back(ids[0]);
+    }
+    return {};
 }
 
-/// The folder's tokenizer, or null when it has none. Ids the model has no row for are refused.
-Result<std::shared_ptr<const Tokenizer>> load_tokenizer(const HfFolder& folder,
-                                                        std::vector<std::string>& notes) {
-    if (!has_tokenizer_files(folder.path)) {
+/// The folder's tokenizer, or null when it has none. Ids the model has no row for are refused. What the
+/// tokenizer's files say about the model is added to `folder`.
+Result<std::shared_ptr<const Tokenizer>> load_tokenizer(HfFolder& folder) {
+    std::vector<std::string>& notes = folder.notes;
+    bool found = false;
+    for (const char* name : {"vocab.json", "encoder.json", "merges.txt", "vocab.bpe"}) {
+        const fs::path path = folder.path / name;
+        if (!is_there(path)) continue;
+        DS_TRY(refuse_impostor(path));
+        found = true;
+    }
+    if (!found) {
         notes.push_back(
             fmt::format("{}: no vocab.json; prompts must be given as token ids.", folder.path.string()));
         return std::shared_ptr<const Tokenizer>();
@@ -67,6 +89,7 @@ Result<std::shared_ptr<const Tokenizer>> load_tokenizer(const HfFolder& folder,
         notes.push_back(fmt::format("{}: vocab_size is {}, of which the tokenizer names {}.",
                                     folder.path.string(), folder.config.vocab, n_token));
     }
+    DS_TRY(add_tokenizer_eos(folder.path, **tokenizer, folder.config.eos_ids));
     return tokenizer;
 }
 
@@ -91,18 +114,18 @@ Result<ModelSummary> summarize_preset(const ModelRef& ref) {
     return summary;
 }
 
-Result<ModelSummary> summarize(const HfFolder& folder) {
+Result<ModelSummary> summarize(HfFolder& folder) {
+    const auto tokenizer = load_tokenizer(folder);
+    if (!tokenizer) return tokenizer.error();
     ModelSummary summary;
     summary.config = folder.config;
     summary.notes = folder.notes;
+    summary.has_tokenizer = *tokenizer != nullptr;
     summary.file_bytes = folder.weight_file_bytes();
     for (const HfTensor& tensor : folder.tensors) {
         const SafetensorsEntry& entry = *tensor.entry;
         summary.tensors.push_back({entry.name, entry.dtype, entry.shape, entry.size(), tensor.use});
     }
-    const auto tokenizer = load_tokenizer(folder, summary.notes);
-    if (!tokenizer) return tokenizer.error();
-    summary.has_tokenizer = *tokenizer != nullptr;
     return summary;
 }
 
@@ -119,7 +142,7 @@ Result<LoadedModel> load(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledg
     auto folder = open_model_folder(ref);
     if (!folder) return folder.error();
     // The tokenizer is small and may be refused, so it comes before the weights.
-    auto tokenizer = load_tokenizer(*folder, folder->notes);
+    auto tokenizer = load_tokenizer(*folder);
     if (!tokenizer) return tokenizer.error();
     auto weights = load_hf_weights(*folder, std::move(ledger), std::move(stop));
     if (!weights) return weights.error();
@@ -212,7 +235,7 @@ Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger
 Result<ModelSummary> inspect_model(const ModelRef& ref) {
     return without_exceptions([&]() -> Result<ModelSummary> {
         if (!ref.preset.empty()) return summarize_preset(ref);
-        const auto folder = open_model_folder(ref);
+        auto folder = open_model_folder(ref);
         if (!folder) return folder.error();
         return summarize(*folder);
     });

@@ -474,10 +474,10 @@ void TestHfFolder::weightFilesThatAreMissing_data() {
            "with \"git lfs pull\".";
     QTest::newRow("empty config") << Prepare([](const TestFolder& f) { f.write("config.json", ""); })
                                   << ErrorKind::bad_input
-                                  << "%1/config.json: is empty, expected a JSON object.";
+                                  << "%1/config.json: is empty (0 bytes); the download did not finish.";
     QTest::newRow("huge config") << Prepare([](const TestFolder& f) {
         f.write("config.json", QByteArray(1'048'577, ' '));
-    }) << ErrorKind::bad_input << "%1/config.json: holds 1048577 bytes, more than the 1048576 accepted here.";
+    }) << ErrorKind::bad_input << "%1/config.json: has 1048577 bytes, expected at most 1048576.";
     QTest::newRow("broken generation config")
         << Prepare([](const TestFolder& f) { f.write("generation_config.json", "{"); })
         << ErrorKind::bad_input << "%1/generation_config.json: is not valid JSON in line 1.";

@@ -25,9 +25,9 @@ ModelRef folder_ref(const TestFolder& folder) {
     return {.path = folder.path().string(), .preset = {}, .seed = 0};
 }
 
-/// A vocabulary of the 256 bytes and no merges: ids 0 to 255.
+/// A vocabulary of the 256 bytes and the end of text, and no merges: ids 0 to 256.
 void write_byte_tokenizer(const TestFolder& folder) {
-    QJsonObject vocab;
+    QJsonObject vocab{{"<|endoftext|>", 256}};
     int other = 256;
     for (int byte = 0; byte < 256; ++byte) {
         const bool printable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
@@ -54,6 +54,10 @@ private slots:
     void presets();
     void demoModel();
     void tokenizerAndVocabularyMustFit();
+    void tokenizerFilesThatAreNone_data();
+    void tokenizerFilesThatAreNone();
+    void endTokenOfTheTokenizer_data();
+    void endTokenOfTheTokenizer();
     void inspectTellsEveryTensorsUse();
 };
 
@@ -230,7 +234,7 @@ void TestModelSource::tokenizerAndVocabularyMustFit() {
     const auto first_note = [](const LoadedModel& model) {
         return model.weights->notes.empty() ? QString() : QString::fromStdString(model.weights->notes[0]);
     };
-    TinyModel(256, 5, 4, 6, 2).write(folder);
+    TinyModel(257, 5, 4, 6, 2).write(folder);
     auto model = load_model(folder_ref(folder), std::make_shared<MemoryLedger>());
     QVERIFY(model);
     QVERIFY(model->tokenizer == nullptr);
@@ -245,19 +249,78 @@ void TestModelSource::tokenizerAndVocabularyMustFit() {
     TinyModel(300, 5, 4, 6, 2).write(folder);
     model = load_model(folder_ref(folder), std::make_shared<MemoryLedger>());
     QVERIFY(model);
-    QCOMPARE(first_note(*model), root + ": vocab_size is 300, of which the tokenizer names 256.");
+    QCOMPARE(first_note(*model), root + ": vocab_size is 300, of which the tokenizer names 257.");
 
-    TinyModel(255, 5, 4, 6, 2).write(folder);
+    TinyModel(256, 5, 4, 6, 2).write(folder);
     model = load_model(folder_ref(folder), std::make_shared<MemoryLedger>());
     QVERIFY(!model);
     QCOMPARE(QString::fromStdString(model.error().message),
-             root + ": the tokenizer has ids up to 255, but vocab_size is 255.");
+             root + ": the tokenizer has ids up to 256, but vocab_size is 256.");
     QCOMPARE(model.error().kind, ErrorKind::bad_input);
 
     folder.write("vocab.json", "{");
     model = load_model(folder_ref(folder), std::make_shared<MemoryLedger>());
     QVERIFY(!model);
     QCOMPARE(exit_code(model.error().kind), 2);
+}
+
+void TestModelSource::tokenizerFilesThatAreNone_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("content");
+    QTest::addColumn<QString>("sentence");
+    const QByteArray pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n";
+    const QString fetch = ": is a Git LFS pointer, not the file itself; fetch it with \"git lfs pull\".";
+    QTest::newRow("pointer for the vocabulary") << "vocab.json" << pointer << fetch;
+    QTest::newRow("pointer for the merges") << "merges.txt" << pointer << fetch;
+    QTest::newRow("empty vocabulary")
+        << "vocab.json" << QByteArray() << ": is empty (0 bytes); the download did not finish.";
+    QTest::newRow("web page") << "merges.txt" << QByteArray("<!doctype html>")
+                              << ": is a web page (HTML), not the file itself; download it again.";
+    QTest::newRow("broken tokenizer_config")
+        << "tokenizer_config.json" << QByteArray("{\"eos_token\":") << ": is not valid JSON in line 1.";
+    QTest::newRow("eos_token is a number") << "tokenizer_config.json" << QByteArray("{\"eos_token\": 5}")
+                                           << ": eos_token is 5, expected a string.";
+}
+
+void TestModelSource::tokenizerFilesThatAreNone() {
+    QFETCH(QString, name);
+    QFETCH(QByteArray, content);
+    QFETCH(QString, sentence);
+    const TestFolder folder;
+    TinyModel(257, 5, 4, 6, 2).write(folder);
+    write_byte_tokenizer(folder);
+    folder.write(name, content);
+    const auto summary = inspect_model(folder_ref(folder));
+    QVERIFY(!summary);
+    QCOMPARE(QString::fromStdString(summary.error().message),
+             QString::fromStdString(folder.path(name).string()) + sentence);
+    QCOMPARE(summary.error().kind, ErrorKind::bad_input);
+}
+
+void TestModelSource::endTokenOfTheTokenizer_data() {
+    QTest::addColumn<QByteArray>("config");
+    QTest::addColumn<std::vector<std::int32_t>>("eos");
+    using Ids = std::vector<std::int32_t>;
+    QTest::newRow("string") << QByteArray(R"({"eos_token": "<|endoftext|>"})") << Ids{6, 256};
+    QTest::newRow("object") << QByteArray(R"({"eos_token": {"content": "<|endoftext|>", "lstrip": false}})")
+                            << Ids{6, 256};
+    QTest::newRow("null") << QByteArray(R"({"eos_token": null})") << Ids{6};
+    QTest::newRow("absent") << QByteArray("{}") << Ids{6};
+    QTest::newRow("ordinary text") << QByteArray(R"({"eos_token": "a"})") << Ids{6};
+    QTest::newRow("not a token") << QByteArray(R"({"eos_token": "</s>"})") << Ids{6};
+}
+
+void TestModelSource::endTokenOfTheTokenizer() {
+    QFETCH(QByteArray, config);
+    QFETCH(std::vector<std::int32_t>, eos);
+    const TestFolder folder;
+    TinyModel(257, 5, 4, 6, 2).write(folder);
+    write_byte_tokenizer(folder);
+    folder.write("tokenizer_config.json", config);
+    const auto model = load_model(folder_ref(folder), std::make_shared<MemoryLedger>());
+    QVERIFY2(model, model ? "" : model.error().message.c_str());
+    QCOMPARE(model->weights->config.eos_ids, eos);
+    QCOMPARE(inspect_model(folder_ref(folder))->config.eos_ids, eos);
 }
 
 void TestModelSource::inspectTellsEveryTensorsUse() {
