@@ -217,16 +217,12 @@ Result<void> check_tensor(const HfTensor& tensor, const TensorSlot& slot) {
                                      fmt::join(entry.shape, ", "), fmt::join(expected, ", "),
                                      turned ? " (GPT-2 keeps the input dimension first)" : ""));
     }
-    if (entry.dtype != "F32" && entry.dtype != "F16" && entry.dtype != "BF16") {
+    if (!weight_dtype(entry.dtype)) {
         return Error{ErrorKind::unsupported,
                      fmt::format("{}: tensor {} has the dtype {}, expected F32, F16 or BF16.",
                                  tensor.file->path().string(), quote(entry.name), entry.dtype)};
     }
     return {};
-}
-
-DType dtype_of(const SafetensorsEntry& entry) {
-    return entry.dtype == "F32" ? DType::f32 : entry.dtype == "F16" ? DType::f16 : DType::bf16;
 }
 
 /// Gives every tensor its use and checks that the model is complete.
@@ -358,7 +354,7 @@ private:
         for (const HfTensor& tensor : folder_.tensors) {
             if (tensor.slot.empty() || bytes[tensor.entry->dtype] <= most) continue;
             most = bytes[tensor.entry->dtype];
-            folder_.config.stored_dtype = dtype_of(*tensor.entry);
+            folder_.config.stored_dtype = *weight_dtype(tensor.entry->dtype);
         }
         if (bytes.size() < 2) return;
         std::vector<std::string> parts;
@@ -375,6 +371,13 @@ private:
 };
 
 }  // namespace
+
+std::optional<DType> weight_dtype(std::string_view name) {
+    if (name == "F32") return DType::f32;
+    if (name == "F16") return DType::f16;
+    if (name == "BF16") return DType::bf16;
+    return std::nullopt;
+}
 
 std::uint64_t HfFolder::weight_file_bytes() const {
     std::uint64_t sum = 0;

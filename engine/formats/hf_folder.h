@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "engine/core/dtype.h"
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
 #include "engine/formats/safetensors.h"
@@ -42,6 +45,9 @@ Result<std::string> read_settings(const std::filesystem::path& path);
 /// Opens `config.json`, `generation_config.json` (optional) and `model.safetensors` (or the shards that
 /// `model.safetensors.index.json` lists) and checks them.
 Result<HfFolder> open_hf_folder(const std::filesystem::path& path);
+
+/// The dtype of weights that are stored as "F32", "F16" or "BF16"; nothing for every other name.
+std::optional<DType> weight_dtype(std::string_view name);
 
 /// Reads the weights into the engine's layout (f32, output-major). `stop` is looked at between tensors.
 /// `Weights::hash` is filled for weight files of at most 16 MiB; for larger ones `weights_hash` computes it

@@ -18,10 +18,6 @@ namespace {
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;              // stays in the second-level cache
 constexpr std::uint64_t hash_while_loading = std::uint64_t{16} << 20;  // about 50 ms
 
-DType dtype_of(const SafetensorsEntry& entry) {
-    return entry.dtype == "F32" ? DType::f32 : entry.dtype == "F16" ? DType::f16 : DType::bf16;
-}
-
 std::int64_t count_non_finite(std::span<const float> values) {
     constexpr std::uint32_t exponent = 0x7f800000u;
     std::int64_t count = 0;
@@ -71,7 +67,7 @@ public:
 private:
     /// Fills `out` with the stored elements from index `first` on, in stored order.
     Result<void> read_rows(const HfTensor& tensor, std::size_t first, std::span<float> out) {
-        const DType dtype = dtype_of(*tensor.entry);
+        const DType dtype = weight_dtype(tensor.entry->dtype).value_or(DType::f32);
         const std::size_t size = size_of(dtype);
         while (!out.empty()) {
             const std::span<float> piece = out.first(std::min(out.size(), piece_bytes / sizeof(float)));

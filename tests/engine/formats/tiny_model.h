@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/formats/hf_folder.h"
 #include "tests/engine/formats/test_files.h"
 
 namespace decodescope::test {
@@ -125,5 +126,49 @@ private:
     }
     static float fraction(std::size_t i) { return static_cast<float>(i % 4096) / 4096.0f; }
 };
+
+/// Opens and loads the folder.
+inline Result<std::shared_ptr<const Weights>> load(
+    const TestFolder& folder, std::shared_ptr<MemoryLedger> ledger = std::make_shared<MemoryLedger>(),
+    std::stop_token stop = {}) {
+    const auto opened = open_hf_folder(folder.path());
+    if (!opened) return opened.error();
+    return load_hf_weights(*opened, std::move(ledger), std::move(stop));
+}
+
+/// Compares a loaded matrix or vector with the tensor `name` of a TinyModel. `n_in` > 0: stored [n_in,
+/// n_out].
+inline bool holds(const float* loaded, const QString& name, int n_out, int n_in = 0) {
+    const int n = std::max(n_in, 1);
+    for (int o = 0; o < n_out; ++o) {
+        for (int i = 0; i < n; ++i) {
+            const auto stored = static_cast<std::size_t>(n_in == 0 ? o : i * n_out + o);
+            if (loaded[o * n + i] != TinyModel::value(name, stored)) return false;
+        }
+    }
+    return true;
+}
+
+/// Whether the weights are those of an unchanged TinyModel.
+inline bool holds_model(const Weights& weights) {
+    const ModelConfig& c = weights.config;
+    const auto norm = [&](const Norm& n, const QString& name) {
+        return holds(n.weight, name + ".weight", c.d_model) && holds(n.bias, name + ".bias", c.d_model);
+    };
+    const auto linear = [&](const Linear& l, const QString& name) {
+        return holds(l.weight, name + ".weight", l.n_out, l.n_in) && holds(l.bias, name + ".bias", l.n_out);
+    };
+    bool ok = holds(weights.token_embedding, "wte.weight", c.vocab * c.d_model) &&
+              holds(weights.position_embedding, "wpe.weight", c.n_positions * c.d_model) &&
+              norm(weights.final_norm, "ln_f");
+    for (int i = 0; i < c.n_layer; ++i) {
+        const LayerWeights& layer = weights.layers[static_cast<std::size_t>(i)];
+        const QString h = QString("h.%1.").arg(i);
+        ok = ok && norm(layer.attn_norm, h + "ln_1") && norm(layer.ff_norm, h + "ln_2") &&
+             linear(layer.attn_qkv, h + "attn.c_attn") && linear(layer.attn_out, h + "attn.c_proj") &&
+             linear(layer.ff_up, h + "mlp.c_fc") && linear(layer.ff_down, h + "mlp.c_proj");
+    }
+    return ok;
+}
 
 }  // namespace decodescope::test

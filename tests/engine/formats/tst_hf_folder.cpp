@@ -14,48 +14,6 @@ namespace {
 
 using Change = std::function<void(TinyModel&)>;
 
-Result<std::shared_ptr<const Weights>> load(
-    const TestFolder& folder, std::shared_ptr<MemoryLedger> ledger = std::make_shared<MemoryLedger>(),
-    std::stop_token stop = {}) {
-    const auto opened = open_hf_folder(folder.path());
-    if (!opened) return opened.error();
-    return load_hf_weights(*opened, std::move(ledger), std::move(stop));
-}
-
-/// Compares a loaded matrix or vector with the tensor `name` of a TinyModel. `n_in` > 0: stored [n_in,
-/// n_out].
-bool holds(const float* loaded, const QString& name, int n_out, int n_in = 0) {
-    const int n = std::max(n_in, 1);
-    for (int o = 0; o < n_out; ++o) {
-        for (int i = 0; i < n; ++i) {
-            const auto stored = static_cast<std::size_t>(n_in == 0 ? o : i * n_out + o);
-            if (loaded[o * n + i] != TinyModel::value(name, stored)) return false;
-        }
-    }
-    return true;
-}
-
-bool holds_model(const Weights& weights) {
-    const ModelConfig& c = weights.config;
-    const auto norm = [&](const Norm& n, const QString& name) {
-        return holds(n.weight, name + ".weight", c.d_model) && holds(n.bias, name + ".bias", c.d_model);
-    };
-    const auto linear = [&](const Linear& l, const QString& name) {
-        return holds(l.weight, name + ".weight", l.n_out, l.n_in) && holds(l.bias, name + ".bias", l.n_out);
-    };
-    bool ok = holds(weights.token_embedding, "wte.weight", c.vocab * c.d_model) &&
-              holds(weights.position_embedding, "wpe.weight", c.n_positions * c.d_model) &&
-              norm(weights.final_norm, "ln_f");
-    for (int i = 0; i < c.n_layer; ++i) {
-        const LayerWeights& layer = weights.layers[static_cast<std::size_t>(i)];
-        const QString h = QString("h.%1.").arg(i);
-        ok = ok && norm(layer.attn_norm, h + "ln_1") && norm(layer.ff_norm, h + "ln_2") &&
-             linear(layer.attn_qkv, h + "attn.c_attn") && linear(layer.attn_out, h + "attn.c_proj") &&
-             linear(layer.ff_up, h + "mlp.c_fc") && linear(layer.ff_down, h + "mlp.c_proj");
-    }
-    return ok;
-}
-
 }  // namespace
 
 Q_DECLARE_METATYPE(Change)
@@ -76,9 +34,6 @@ private slots:
     void manyLayersFailBeforeAnythingIsAllocated();
     void weightFilesThatAreMissing_data();
     void weightFilesThatAreMissing();
-    void shards();
-    void brokenShards_data();
-    void brokenShards();
     void hubCacheLayout();
     void loadingCanBeStopped();
     void aFileCutShortWhileLoadingIsAnError();
@@ -495,123 +450,6 @@ void TestHfFolder::weightFilesThatAreMissing() {
     QCOMPARE(QString::fromStdString(opened.error().message),
              sentence.arg(QString::fromStdString(folder.path().string())));
     QCOMPARE(opened.error().kind, kind);
-}
-
-namespace {
-
-/// The tiny model in two shards and an index; `map` is the index's weight_map.
-void write_shards(const TestFolder& folder, TinyModel& model, QJsonObject& map) {
-    std::vector<TinyTensor> first, second;
-    for (const TinyTensor& tensor : model.tensors) {
-        const bool early = tensor.name.startsWith("h.0.");
-        (early ? first : second).push_back(tensor);
-        map[tensor.name] = early ? "a.safetensors" : "b.safetensors";
-    }
-    folder.write("config.json", QJsonDocument(model.config).toJson());
-    folder.write("a.safetensors", TinyModel::file(first));
-    folder.write("b.safetensors", TinyModel::file(second));
-}
-
-void write_index(const TestFolder& folder, const QJsonObject& map) {
-    const QJsonObject index{{"metadata", QJsonObject{{"total_size", 1}}}, {"weight_map", map}};
-    folder.write("model.safetensors.index.json", QJsonDocument(index).toJson());
-}
-
-}  // namespace
-
-void TestHfFolder::shards() {
-    const TestFolder folder;
-    TinyModel model;
-    QJsonObject map;
-    write_shards(folder, model, map);
-    write_index(folder, map);
-    auto weights = load(folder);
-    QVERIFY2(weights, weights ? "" : weights.error().message.c_str());
-    QVERIFY(holds_model(**weights));
-    QVERIFY((*weights)->notes.empty());
-    QVERIFY((*weights)->hash.starts_with("sha256:"));
-
-    // A second copy elsewhere and a tensor the index does not know are left alone, and said.
-    model.at("ln_f.bias").data.fill('\0');
-    folder.write("a.safetensors", TinyModel::file([&] {
-                     std::vector<TinyTensor> first;
-                     for (const TinyTensor& t : model.tensors) {
-                         if (t.name.startsWith("h.0.") || t.name == "ln_f.bias") first.push_back(t);
-                     }
-                     first.push_back({"stray", "F32", {1}, QByteArray(4, '\0')});
-                     return first;
-                 }()));
-    weights = load(folder);
-    QVERIFY2(weights, weights ? "" : weights.error().message.c_str());
-    QVERIFY(holds_model(**weights));
-    QCOMPARE((*weights)->notes.size(), std::size_t{1});
-    QCOMPARE(
-        QString::fromStdString((*weights)->notes[0]),
-        QString::fromStdString(folder.path("model.safetensors.index.json").string()) +
-            ": tensors that the index places elsewhere or nowhere are ignored: \"ln_f.bias\", \"stray\".");
-
-    TinyModel().write(folder);  // a single file beside the index
-    weights = load(folder);
-    QVERIFY(weights);
-    QCOMPARE(QString::fromStdString((*weights)->notes[0]),
-             QString::fromStdString(folder.path("model.safetensors.index.json").string()) +
-                 ": not used, because model.safetensors is there.");
-}
-
-void TestHfFolder::brokenShards_data() {
-    QTest::addColumn<QByteArray>("find");  // replaced in the index
-    QTest::addColumn<QByteArray>("replacement");
-    QTest::addColumn<QString>("sentence");
-    const QString place =
-        ": weight_map places tensor \"ln_f.bias\" in %1, expected the name of a .safetensors file "
-        "beside it.";
-    const QByteArray entry = "\"ln_f.bias\": \"b.safetensors\"";
-    QTest::newRow("S8 missing shard") << QByteArray("\"b.safetensors\"") << QByteArray("\"c.safetensors\"")
-                                      << ": 1 of 2 weight files are missing: \"c.safetensors\".";
-    QTest::newRow("one of three is missing")
-        << entry << QByteArray("\"ln_f.bias\": \"model-00003-of-00003.safetensors\"")
-        << ": 1 of 3 weight files are missing: "
-           "\"model-00003-of-00003.safetensors\".";
-    QTest::newRow("outside the folder")
-        << entry << QByteArray("\"ln_f.bias\": \"../b.safetensors\"") << place.arg("\"../b.safetensors\"");
-    QTest::newRow("absolute") << entry << QByteArray("\"ln_f.bias\": \"/etc/b.safetensors\"")
-                              << place.arg("\"/etc/b.safetensors\"");
-    QTest::newRow("backslash") << entry << QByteArray("\"ln_f.bias\": \"x\\\\b.safetensors\"")
-                               << place.arg("\"x\\\\b.safetensors\"");
-    QTest::newRow("drive") << entry << QByteArray("\"ln_f.bias\": \"C:b.safetensors\"")
-                           << place.arg("\"C:b.safetensors\"");
-    QTest::newRow("NUL") << entry << QByteArray("\"ln_f.bias\": \"b\\u0000.safetensors\"")
-                         << place.arg("\"b\\x00.safetensors\"");
-    QTest::newRow("other suffix") << entry << QByteArray("\"ln_f.bias\": \"b.bin\"")
-                                  << place.arg("\"b.bin\"");
-    QTest::newRow("number") << entry << QByteArray("\"ln_f.bias\": 1")
-                            << place.arg("something that is no name");
-    QTest::newRow("tensor not in its shard")
-        << entry << QByteArray("\"ln_f.bias\": \"a.safetensors\"")
-        << ": weight_map places tensor \"ln_f.bias\" in \"a.safetensors\", which does not hold it.";
-    QTest::newRow("no map") << QByteArray("\"weight_map\"") << QByteArray("\"map\"")
-                            << ": weight_map is missing, expected an object of tensor and file names.";
-    QTest::newRow("not JSON") << QByteArray("{") << QByteArray("") << ": is not valid JSON in line 2.";
-}
-
-void TestHfFolder::brokenShards() {
-    QFETCH(QByteArray, find);
-    QFETCH(QByteArray, replacement);
-    QFETCH(QString, sentence);
-    const TestFolder folder;
-    TinyModel model;
-    QJsonObject map;
-    write_shards(folder, model, map);
-    const QJsonObject index{{"metadata", QJsonObject()}, {"weight_map", map}};
-    QByteArray text = QJsonDocument(index).toJson();
-    QVERIFY(text.contains(find));
-    text.replace(find, replacement);
-    folder.write("model.safetensors.index.json", text);
-    const auto opened = open_hf_folder(folder.path());
-    QVERIFY(!opened);
-    QCOMPARE(QString::fromStdString(opened.error().message),
-             QString::fromStdString(folder.path("model.safetensors.index.json").string()) + sentence);
-    QCOMPARE(exit_code(opened.error().kind), 2);
 }
 
 void TestHfFolder::hubCacheLayout() {
