@@ -9,6 +9,7 @@
 #include <QGuiApplication>
 #include <QMenu>
 #include <QMimeData>
+#include <QRegularExpression>
 #include <QStandardPaths>
 #include <QUrl>
 
@@ -31,16 +32,15 @@ std::filesystem::path toPath(const QString& path) {
     return std::filesystem::path(path.toStdString());
 }
 
-// Which kind of file a JSON text is, by its schema; empty when it names none.
+// Which kind of file a JSON text is, by the first schema in it (a record contains its experiment); empty when
+// it names none.
 QString schemaOf(const QString& path) {
     QFile file(path);
     if (!file.open(QIODevice::ReadOnly)) return {};
     constexpr qint64 enough = 4096;
-    const QByteArray head = file.read(enough);
-    for (const char* schema : {"decodescope.experiment/", "decodescope.record/"}) {
-        if (head.contains(schema)) return QString::fromLatin1(schema);
-    }
-    return {};
+    const QString head = QString::fromUtf8(file.read(enough));
+    static const QRegularExpression schema(QStringLiteral("\"schema\"\\s*:\\s*\"(decodescope\\.[a-z]+)/"));
+    return schema.match(head).captured(1);
 }
 
 }  // namespace
@@ -77,10 +77,9 @@ void MainWindow::openPath(const QString& path) {
         m_messages->showMessage(MessageBar::Kind::error, tr("%1 was not found.").arg(shown));
     } else if (info.isDir()) {
         openModel({.path = info.absoluteFilePath().toStdString(), .preset = {}, .seed = 0});
-    } else if (const QString schema = schemaOf(path);
-               schema.startsWith(QLatin1String("decodescope.record"))) {
+    } else if (const QString schema = schemaOf(path); schema == QLatin1String("decodescope.record")) {
         openRecord(path);
-    } else if (!schema.isEmpty()) {
+    } else if (schema == QLatin1String("decodescope.experiment")) {
         openExperiment(path);
     } else {
         m_messages->showMessage(

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QComboBox>
+#include <QSlider>
+#include <QTest>
+
+#include "ui/chart/matrix_chart.h"
+#include "ui/inside/inside_page.h"
+#include "ui/inside/step_facts.h"
+
+using namespace decodescope;
+
+namespace {
+
+LaneSpec lane(const char* name, int chunk = 0, std::vector<int> partition = {}) {
+    LaneSpec spec = *lane_from_name(name);
+    spec.prefill_chunk = chunk;
+    spec.prefill_partition = std::move(partition);
+    return spec;
+}
+
+/// A finished run of a naive and a cached lane: prompt of 5, four tokens.
+std::shared_ptr<const Record> smallRecord() {
+    Record record;
+    record.prompt_ids = {1, 2, 3, 4, 5};
+    record.experiment.new_tokens = 4;
+    for (const char* name : {"naive", "static"}) {
+        LaneRecord laneRecord;
+        laneRecord.spec = lane(name, std::string_view(name) == "static" ? 2 : 0);
+        record.experiment.lanes.push_back(laneRecord.spec);
+        laneRecord.repetitions.emplace_back();
+        for (int i = 0; i < 4; ++i) {
+            StepEvent event;
+            event.step = i;
+            event.phase = i == 0 ? Phase::prefill : Phase::decode;
+            laneRecord.repetitions.back().steps.push_back(event);
+        }
+        record.lanes.push_back(laneRecord);
+    }
+    return std::make_shared<const Record>(record);
+}
+
+}  // namespace
+
+class InsideTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void lastChunk_data();
+    void lastChunk();
+    void sentences_data();
+    void sentences();
+    void pageShowsSteps();
+    void pageFollowsTheSlider();
+    void emptyPageSaysSo();
+};
+
+void InsideTest::lastChunk_data() {
+    QTest::addColumn<int>("chunk");
+    QTest::addColumn<QList<int>>("partition");
+    QTest::addColumn<int>("prompt");
+    QTest::addColumn<int>("expected");
+    QTest::newRow("whole prompt") << 0 << QList<int>{} << 12 << 12;
+    QTest::newRow("divides") << 4 << QList<int>{} << 12 << 4;
+    QTest::newRow("leaves a rest") << 5 << QList<int>{} << 12 << 2;
+    QTest::newRow("larger than the prompt") << 50 << QList<int>{} << 12 << 12;
+    QTest::newRow("explicit sizes") << 5 << QList<int>{8, 3, 1} << 12 << 1;
+}
+
+void InsideTest::lastChunk() {
+    QFETCH(int, chunk);
+    QFETCH(QList<int>, partition);
+    QFETCH(int, prompt);
+    QFETCH(int, expected);
+    QCOMPARE(lastPrefillChunk(lane("static", chunk, {partition.begin(), partition.end()}), prompt), expected);
+}
+
+void InsideTest::sentences_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("chunk");
+    QTest::addColumn<int>("step");
+    QTest::addColumn<QString>("heading");
+    QTest::addColumn<QString>("keys");
+    QTest::addColumn<int>("query");
+    QTest::addColumn<int>("key");
+    QTest::addColumn<QString>("cell");
+    QTest::newRow("naive prefill") << "naive" << 0 << 0 << "query × key · prefill: the whole prompt of 5"
+                                   << "keys 0–4 are computed in this call" << 1 << 3
+                                   << "Query 1 cannot see key 3: it lies in the future.";
+    QTest::newRow("naive step") << "naive" << 0 << 3 << "query × key · step 3: all 8 tokens once more"
+                                << "keys 0–7 are computed in this call" << 7 << 7
+                                << "Query 7 sees key 7: it is its own (from this call).";
+    QTest::newRow("cached step") << "static" << 0 << 3 << "query × key · step 3: one token after 7 cached"
+                                 << "keys 0–6 come from the cache, key 7 from this call" << 0 << 2
+                                 << "Query 7 sees key 2, 5 positions back (from the cache).";
+    QTest::newRow("cached chunk") << "static" << 2 << 0
+                                  << "query × key · prefill: the last chunk of 1 after 4 cached"
+                                  << "keys 0–3 come from the cache, key 4 from this call" << 0 << 4
+                                  << "Query 4 sees key 4: it is its own (from this call).";
+    QTest::newRow("larger chunk") << "static" << 3 << 0
+                                  << "query × key · prefill: the last chunk of 2 after 3 cached"
+                                  << "keys 0–2 come from the cache, 3–4 from this call" << 0 << 4
+                                  << "Query 3 cannot see key 4: it lies in the future.";
+    QTest::newRow("outside") << "static" << 0 << 1 << "query × key · step 1: one token after 5 cached"
+                             << "keys 0–4 come from the cache, key 5 from this call" << 3 << 99 << "";
+}
+
+void InsideTest::sentences() {
+    QFETCH(QString, name);
+    QFETCH(int, chunk);
+    QFETCH(int, step);
+    QFETCH(QString, heading);
+    QFETCH(QString, keys);
+    QFETCH(int, query);
+    QFETCH(int, key);
+    QFETCH(QString, cell);
+    const StepFacts facts = stepFacts(lane(name.toUtf8().constData(), chunk), 5, step);
+    QCOMPARE(facts.heading(), heading);
+    QCOMPARE(facts.keysSentence(), keys);
+    QCOMPARE(facts.cellSentence(query, key), cell);
+    QCOMPARE(facts.wrongPositions(), 0);
+}
+
+void InsideTest::pageShowsSteps() {
+    RunData data;
+    InsidePage page(data);
+    page.resize(1100, 700);
+    page.show();
+    data.show(smallRecord(), nullptr);
+    // The cached lane is what people want to see first, at its last step.
+    QCOMPARE(page.lane(), 1);
+    QCOMPARE(page.step(), 3);
+    QCOMPARE(page.mask()->rowCount(), 1);
+    QCOMPARE(page.mask()->columnCount(), 8);
+    QCOMPARE(page.sentence(), QString("8 of 8 query-key pairs are visible."));
+
+    page.setStep(0, 2);
+    QCOMPARE(page.mask()->rowCount(), 7);
+    QCOMPARE(page.mask()->columnCount(), 7);
+    QCOMPARE(page.sentence(), QString("28 of 49 query-key pairs are visible."));
+    for (int query = 0; query < 7; ++query) {
+        for (int key = 0; key < 7; ++key)
+            QCOMPARE(page.mask()->cell(query, key),
+                     static_cast<std::uint8_t>(key <= query ? CellState::visible : CellState::future));
+    }
+    emit page.mask()->cellHovered(2, 5);
+    QCOMPARE(page.sentence(),
+             QString("Query 2 cannot see key 5: it lies in the future. It sees 3 keys in all."));
+    QVERIFY(page.positions()->selectedCell().has_value());
+    emit page.mask()->cellHovered(-1, -1);
+    QVERIFY(!page.positions()->selectedCell().has_value());
+    emit page.positions()->cellHovered(0, 4);
+    QCOMPARE(page.sentence(), QString("Slot 4: key at position 4, query at position 4. Expected: 4."));
+    QCOMPARE(page.mask()->selectedCell(), std::optional<QPoint>(QPoint(4, 4)));
+}
+
+void InsideTest::pageFollowsTheSlider() {
+    RunData data;
+    InsidePage page(data);
+    page.resize(1100, 700);
+    page.show();
+    data.show(smallRecord(), nullptr);
+    auto* slider = page.findChild<QSlider*>("stepSlider");
+    QVERIFY(slider != nullptr);
+    QTest::keyClick(slider, Qt::Key_Left);
+    QCOMPARE(page.step(), 2);
+    QCOMPARE(page.mask()->columnCount(), 7);
+    QTest::keyClick(slider, Qt::Key_Home);
+    QCOMPARE(page.step(), 0);
+    // The last prefill chunk of 5 tokens in pieces of 2 is one token.
+    QCOMPARE(page.mask()->rowCount(), 1);
+    QCOMPARE(page.mask()->columnCount(), 5);
+    QTest::keyClick(slider, Qt::Key_End);
+    QCOMPARE(page.step(), 3);
+    page.findChild<QComboBox*>("insideLane")->setCurrentIndex(0);
+    QCOMPARE(page.mask()->rowCount(), 8);
+}
+
+void InsideTest::emptyPageSaysSo() {
+    RunData data;
+    InsidePage page(data);
+    page.show();
+    QVERIFY(page.mask()->isEmpty());
+    QVERIFY(page.positions()->isEmpty());
+    QCOMPARE(page.sentence(), QString("Nothing has run yet."));
+    QVERIFY(!page.findChild<QSlider*>("stepSlider")->isEnabled());
+}
+
+QTEST_MAIN(InsideTest)
+#include "tst_inside.moc"
