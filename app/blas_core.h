@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "engine/measure/environment.h"
 
@@ -17,7 +19,10 @@ namespace decodescope {
 inline void restartWithBetterBlasCore(char** argv) {
     const std::string core = better_blas_core();
     if (core.empty() || setenv("OPENBLAS_CORETYPE", core.c_str(), 1) != 0) return;
-    execv("/proc/self/exe", argv);
+    // Its real path, because a process started by the link's name would be called "exe".
+    std::error_code error;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (!error) execv(program.c_str(), argv);
 }
 
 }  // namespace decodescope
