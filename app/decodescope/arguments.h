@@ -12,11 +12,11 @@ namespace decodescope {
 struct Arguments {
     enum class Action { window, render, help, version };
     Action action = Action::window;
-    QString record;      ///< render: the record to draw
-    QString directory;   ///< render: where to
-    QString experiment;  ///< window: experiment file to open
-    QString model;       ///< window: model to select
-    QString open;        ///< window: a record or model given without an option
+    QString record;         ///< render: the record to draw
+    QString directory;      ///< render: where to
+    QString experiment;     ///< window: experiment file to open
+    QString model;          ///< window: model to select
+    QString open;           ///< window: a record or model given without an option
     bool autostart = true;  ///< window: run the demo at once when there is nothing else to show
 };
 

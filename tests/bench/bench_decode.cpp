@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ratios between lanes and thread counts, measured interleaved in one process. Prints a table; judges nothing.
+// Ratios between lanes and thread counts, measured interleaved in one process. Prints a table; judges
+// nothing.
 #include <fmt/format.h>
 
 #include <memory>
@@ -47,8 +48,8 @@ int main(int argc, char** argv) {
     experiment.repetitions = 5;
     for (const char* name : {"naive", "static", "concat"}) experiment.lanes.push_back(*lane_from_name(name));
     EventSink sink;
-    fmt::print("{}, prompt {}, {} new tokens, medians of {} repetitions\n", config->name, experiment.prompt.length,
-               experiment.new_tokens, experiment.repetitions);
+    fmt::print("{}, prompt {}, {} new tokens, medians of {} repetitions\n", config->name,
+               experiment.prompt.length, experiment.new_tokens, experiment.repetitions);
     for (const int threads : {1, 2}) {
         experiment.threads = threads;
         const auto record = run_experiment(experiment, {*weights, nullptr}, ledger, sink);
@@ -62,10 +63,12 @@ int main(int argc, char** argv) {
             const double share = record->environment.read_bandwidth_gb_s > 0
                                      ? lane.read_gb_s() / record->environment.read_bandwidth_gb_s
                                      : 0;
-            fmt::print("{} threads  {:8} step {:7.3f} ms (iqr {:.3f})  naive/lane {:6.2f}  prefill {:7.2f} ms  "
-                       "read {:5.1f} GB/s = {:.2f} of {:.1f}\n",
-                       threads, lane.spec.name, step.median / 1e6, step.iqr() / 1e6, naive / step.median,
-                       lane.ttft_ns().median / 1e6, lane.read_gb_s(), share, record->environment.read_bandwidth_gb_s);
+            fmt::print(
+                "{} threads  {:8} step {:7.3f} ms (iqr {:.3f})  naive/lane {:6.2f}  prefill {:7.2f} ms  "
+                "read {:5.1f} GB/s = {:.2f} of {:.1f}\n",
+                threads, lane.spec.name, step.median / 1e6, step.iqr() / 1e6, naive / step.median,
+                lane.ttft_ns().median / 1e6, lane.read_gb_s(), share,
+                record->environment.read_bandwidth_gb_s);
         }
     }
     return 0;
