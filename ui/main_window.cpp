@@ -77,7 +77,6 @@ MainWindow::~MainWindow() {
 }
 
 void MainWindow::buildPages() {
-    const CardMetrics metrics(font());
     m_panel = new ExperimentPanel(this);
     m_messages = new MessageBar(this);
     m_messages->setObjectName(QStringLiteral("messageBar"));
@@ -96,10 +95,7 @@ void MainWindow::buildPages() {
     auto* column = new QVBoxLayout(right);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    auto* messageRow = new QHBoxLayout;
-    messageRow->setContentsMargins(metrics.spacing, 0, metrics.spacing, 0);
-    messageRow->addWidget(m_messages);
-    column->addLayout(messageRow);
+    column->addWidget(m_messages);
     column->addWidget(m_pages, 1);
 
     m_splitter = new QSplitter(Qt::Horizontal, this);
@@ -259,6 +255,7 @@ void MainWindow::connectSession() {
     connect(session, &Session::stepsArrived, this, &MainWindow::updateStatus);
     connect(session, &Session::runFinished, this, &MainWindow::runFinished);
     connect(session, &Session::failed, this, &MainWindow::requestFailed);
+    connect(m_panel, &ExperimentPanel::edited, this, [this] { m_data.preview(m_panel->experiment()); });
     connect(m_panel, &ExperimentPanel::modelChosen, this, &MainWindow::openModel);
     connect(m_panel, &ExperimentPanel::browseRequested, this, &MainWindow::browseModel);
 }
@@ -298,6 +295,7 @@ void MainWindow::restore(const Options& options) {
     const auto screen = std::find(screenNames.begin(), screenNames.end(), m_settings.get(settings::screen));
     showScreen(screen == screenNames.end() ? 0 : static_cast<int>(screen - screenNames.begin()));
     m_panel->setExperiment(*experiment);
+    m_data.preview(m_panel->experiment());
     m_session->loadModel(experiment->model);
 }
 
@@ -356,7 +354,7 @@ void MainWindow::updateState() {
     (*m_actions)[ActionId::run]->setEnabled(!running);
     (*m_actions)[ActionId::stop]->setEnabled(activity != Session::Activity::idle && !m_session->isStopping());
     (*m_actions)[ActionId::saveRecord]->setEnabled(m_data.finishedRecord() != nullptr);
-    (*m_actions)[ActionId::exportCharts]->setEnabled(!m_data.isEmpty() && !m_data.isLive());
+    (*m_actions)[ActionId::exportCharts]->setEnabled(m_data.finishedRecord() != nullptr);
     for (const ActionId id : {ActionId::openModel, ActionId::openExperiment, ActionId::openRecord})
         (*m_actions)[id]->setEnabled(!running);
     m_recentMenu->setEnabled(!running);

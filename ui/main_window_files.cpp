@@ -58,6 +58,7 @@ void MainWindow::openDemo(bool run) {
         }
     }
     m_panel->setExperiment(demo);
+    m_data.preview(m_panel->experiment());
     m_demo = to_json(m_panel->experiment());
     if (run)
         startRun();
@@ -109,6 +110,7 @@ void MainWindow::openExperiment(const QString& path) {
     if (!warnings.empty())
         m_messages->showMessage(MessageBar::Kind::warning, QString::fromStdString(warnings.front()));
     m_panel->setExperiment(*experiment);
+    m_data.preview(m_panel->experiment());
     m_session->loadModel(experiment->model);
     remember(path);
 }

@@ -121,7 +121,7 @@ void LaneCard::buildForm() {
     auto* form = new QFormLayout(m_form);
     form->setContentsMargins(0, metrics.padding, 0, 0);
     form->setSpacing(metrics.padding / 2);
-    form->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
+    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     form->setRowWrapPolicy(QFormLayout::DontWrapRows);
 
     m_nameEdit = new QLineEdit(m_form);

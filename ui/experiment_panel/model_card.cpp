@@ -57,6 +57,9 @@ ModelCard::ModelCard(QWidget* parent) : Card(parent) {
     m_details = mutedLabel({}, this);
     m_details->setObjectName(QStringLiteral("modelDetails"));
     m_details->setWordWrap(true);
+    // Room for two lines from the start, so that the panel does not move when the facts arrive.
+    m_details->setMinimumHeight(2 * m_details->fontMetrics().lineSpacing());
+    m_details->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_details->setTextInteractionFlags(Qt::TextSelectableByMouse);
     content()->setSpacing(0);
     content()->addLayout(head);

@@ -88,6 +88,7 @@ InsidePage::InsidePage(const RunData& run, QWidget* parent) : QWidget(parent), m
     m_positions->setEmptyText(tr("Press Run, then choose a step"));
     m_positions->setDefinition(
         tr("The position id that each key slot holds, and that each query of this call uses."));
+    m_mask->setMaxCellSize(2.2, 2.2);
     m_positions->setMaxCellSize(2.4, 1.7);
     m_positions->setKinds(
         {{tr("key from the cache"), ColorRef{ColorRef::Role::accent_soft, 0}},

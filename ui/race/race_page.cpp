@@ -108,7 +108,7 @@ QString RacePage::prompt() const {
 void RacePage::reset() {
     const Record& record = m_data.record();
     if (m_data.isLive() || m_data.isEmpty()) {
-        const int newTokens = m_data.isEmpty() ? 0 : m_data.newTokens();
+        const int newTokens = record.lanes.empty() ? 0 : m_data.newTokens();
         setUpLatencyChart(*m_latency, newTokens);
         setUpTotalTimeChart(*m_total, newTokens);
         for (std::size_t lane = 0; lane < record.lanes.size(); ++lane) {
@@ -217,7 +217,7 @@ void RacePage::updateStream(int lane) {
     const LaneRecord& record = m_data.record().lanes[static_cast<std::size_t>(lane)];
     const int repetition = static_cast<int>(record.repetitions.size()) - 1;
     if (view.repetition != repetition || view.n_step == 0) {
-        view.stream->begin(m_data.isEmpty() ? QString() : prompt(), ColorRef::lane(lane));
+        view.stream->begin(prompt(), ColorRef::lane(lane));
         view.repetition = repetition;
         view.n_step = 0;
         view.n_compared = 0;

@@ -6,14 +6,34 @@
 
 namespace decodescope {
 
+namespace {
+
+// A record that has lanes, but no steps yet.
+Record withoutSteps(const Experiment& experiment) {
+    Record record;
+    record.experiment = experiment;
+    for (const LaneSpec& spec : experiment.lanes) record.lanes.push_back({spec, {}, {}});
+    return record;
+}
+
+}  // namespace
+
+void RunData::preview(const Experiment& experiment) {
+    if (!isEmpty()) return;
+    m_promptLength = experiment.prompt.kind == PromptSpec::Kind::random
+                         ? experiment.prompt.length
+                         : static_cast<int>(experiment.prompt.ids.size());
+    m_growing = withoutSteps(experiment);
+    emit reset();
+}
+
 void RunData::begin(const Experiment& experiment, const RunStarted& started, const LoadedModel& model,
                     const Environment* environment) {
     m_live = true;
     m_finished.reset();
     m_tokenizer = model.tokenizer;
     m_promptLength = started.prompt_length;
-    m_growing = Record();
-    m_growing.experiment = experiment;
+    m_growing = withoutSteps(experiment);
     if (environment != nullptr) m_growing.environment = *environment;
     m_growing.environment.threads = started.threads;
     m_growing.environment.read_bandwidth_gb_s = started.read_bandwidth_gb_s;
@@ -21,12 +41,8 @@ void RunData::begin(const Experiment& experiment, const RunStarted& started, con
     m_growing.model_source = model.weights->source;
     m_growing.model_hash = model.weights->hash;
     m_growing.weight_bytes = model.weights->storage.size_bytes();
-    for (const LaneSpec& spec : experiment.lanes) {
-        LaneRecord lane;
-        lane.spec = spec;
+    for (LaneRecord& lane : m_growing.lanes)
         lane.repetitions.reserve(static_cast<std::size_t>(std::max(started.repetitions, 0)));
-        m_growing.lanes.push_back(std::move(lane));
-    }
     emit reset();
 }
 

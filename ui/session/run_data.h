@@ -22,6 +22,8 @@ class RunData : public QObject {
 public:
     explicit RunData(QObject* parent = nullptr) : QObject(parent) {}
 
+    /// Nothing has run yet: the lanes that would, without steps.
+    void preview(const Experiment& experiment);
     /// A run starts: everything before it is forgotten.
     void begin(const Experiment& experiment, const RunStarted& started, const LoadedModel& model,
                const Environment* environment);
@@ -33,7 +35,8 @@ public:
     /// null.
     void show(std::shared_ptr<const Record> record, const LoadedModel* model);
 
-    bool isEmpty() const { return record().lanes.empty(); }
+    /// True before the first run: then there are no steps, at most a preview of the lanes.
+    bool isEmpty() const { return !m_live && m_finished == nullptr; }
     bool isLive() const { return m_live; }
     /// The run so far, or the whole one. A live record has no texts, no status and no reasons yet.
     const Record& record() const { return m_finished ? *m_finished : m_growing; }

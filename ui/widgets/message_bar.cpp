@@ -14,8 +14,9 @@ namespace decodescope {
 MessageBar::MessageBar(QWidget* parent) : QWidget(parent) {
     const CardMetrics metrics(font());
     auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(metrics.padding * 3 / 2, metrics.padding / 2, metrics.padding / 2,
-                            metrics.padding / 2);
+    // It brings the space around it along, so that nothing is left of it when it is hidden.
+    row->setContentsMargins(metrics.spacing + metrics.padding * 3 / 2, metrics.spacing + metrics.padding / 2,
+                            metrics.spacing + metrics.padding / 2, metrics.padding / 2);
     m_label = new QLabel(this);
     m_label->setObjectName(QStringLiteral("messageText"));
     m_label->setTextFormat(Qt::PlainText);
@@ -63,9 +64,10 @@ void MessageBar::paintEvent(QPaintEvent*) {
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(Qt::NoPen);
     painter.setBrush(soft);
-    painter.drawRoundedRect(rect(), metrics.radius, metrics.radius);
+    const QRectF box = QRectF(rect()).adjusted(metrics.spacing, metrics.spacing, -metrics.spacing, 0);
+    painter.drawRoundedRect(box, metrics.radius, metrics.radius);
     painter.setBrush(strong);
-    painter.drawRoundedRect(QRectF(0, 0, metrics.radius, height()), metrics.radius / 2.0,
+    painter.drawRoundedRect(QRectF(box.left(), box.top(), metrics.radius, box.height()), metrics.radius / 2.0,
                             metrics.radius / 2.0);
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #endif
 
+#include "app/blas_core.h"
 #include "engine/core/clock.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/experiment_panel/experiment_panel.h"
@@ -181,6 +182,7 @@ void EventLoopTest::staysFreeDuringALongRun() {
 
 int main(int argc, char** argv) {
     // Qt Test's own watchdog allows five minutes; a busy machine may need more for 900 tokens.
+    restartWithBetterBlasCore(argv);  // as the program does
     qputenv("QTEST_FUNCTION_TIMEOUT", "1700000");
     TimedApplication application(argc, argv);
     EventLoopTest test;
