@@ -33,8 +33,9 @@ struct SafetensorsHeader {
 };
 
 /// Parses the JSON of a header and checks it strictly against `data_bytes`, the bytes that follow it: sizes
-/// without overflow, coverage without hole or overlap, no duplicate names, known dtypes, at most 8 dimensions
-/// and 100,000 tensors. Errors are one sentence that begins with `label` (the file's path).
+/// without overflow, coverage without hole or overlap, no duplicate names, known dtypes. The program's own
+/// limits: 8 dimensions, 100,000 tensors, 16 MiB of names and metadata together, 4 MiB for one of them.
+/// Errors are one sentence that begins with `label` (the file's path).
 Result<SafetensorsHeader> parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
                                                    const std::string& label);
 

@@ -18,10 +18,13 @@ namespace decodescope {
 
 namespace {
 
-constexpr std::size_t max_rank = 8;           // the format has no limit; models need 4
-constexpr std::size_t max_tensors = 100'000;  // bounds memory: a header of 100 MB could list millions
-constexpr std::size_t max_depth = 4;          // 3 are defined; one more for fields we do not know
-constexpr std::size_t max_string = std::size_t{16} << 20;
+constexpr std::size_t max_rank = 8;   // the format has no limit; models need 4
+constexpr std::size_t max_depth = 4;  // 3 are defined; one more for fields we do not know
+// The format allows headers of 100 MB. These limits, far above every model's, keep memory near the file's
+// size.
+constexpr std::size_t max_tensors = 100'000;
+constexpr std::size_t max_stretch = std::size_t{4} << 20;  // of one string, or between two
+constexpr std::size_t max_kept = std::size_t{16} << 20;    // of all names and metadata together
 
 constexpr auto dtype_bits = std::to_array<std::pair<std::string_view, unsigned>>({
     {"F32", 32},        {"F16", 16},        {"BF16", 16},   {"F64", 64},    {"BOOL", 8},    {"U8", 8},
@@ -78,6 +81,7 @@ public:
 
     bool string(std::string& text) {
         if (state_ == State::metadata) {
+            if (!keep(key_.size() + text.size())) return false;
             header_.metadata.emplace(std::move(key_), std::move(text));
             return true;
         }
@@ -132,6 +136,13 @@ private:
         return false;
     }
 
+    bool keep(std::size_t n) {
+        n_kept_ += n;
+        if (n_kept_ <= max_kept) return true;
+        return fail(fmt::format("holds more than {} bytes of names and metadata", max_kept),
+                    ErrorKind::unsupported);
+    }
+
     bool deeper() {
         if (++depth_ <= max_depth) return true;
         return fail(fmt::format("is nested deeper than {} levels", max_depth));
@@ -148,6 +159,7 @@ private:
         if (header_.entries.size() == max_tensors) {
             return fail(fmt::format("lists more than {} tensors", max_tensors), ErrorKind::unsupported);
         }
+        if (!keep(key_.size())) return false;
         header_.entries.emplace_back().name = std::move(key_);
         seen_ = {};
         n_offset_ = 0;
@@ -229,6 +241,7 @@ private:
     State state_ = State::start;
     std::size_t depth_ = 0;
     std::size_t unknown_depth_ = 0;
+    std::size_t n_kept_ = 0;
     std::string key_;  // the latest key of the outer object or of __metadata__
     Field field_ = Field::none;
     std::array<bool, 4> seen_{};  // by Field
@@ -237,7 +250,7 @@ private:
 };
 
 /// Rules about the raw text that the parser does not check: it would take a NUL byte for the end and skip a
-/// byte order mark, and it copies strings of any length.
+/// byte order mark, and it copies whatever lies between two quotes. Blanks at the end are cut off already.
 Result<void> check_text(std::string_view json) {
     const auto refuse = [](std::string what) { return Error{ErrorKind::bad_input, std::move(what)}; };
     if (json.empty()) return refuse("is empty, expected a JSON object");
@@ -258,8 +271,9 @@ Result<void> check_text(std::string_view json) {
         } else if (json[i] == '"') {
             in_string = !in_string;
             start = i;
-        } else if (in_string && i - start > max_string) {
-            return refuse(fmt::format("holds a string of more than {} bytes", max_string));
+        } else if (i - start > max_stretch) {
+            return refuse(
+                fmt::format("holds a {} of more than {} bytes", in_string ? "string" : "gap", max_stretch));
         }
     }
     return {};
@@ -333,6 +347,7 @@ Result<void> check_coverage(const std::vector<SafetensorsEntry>& entries, std::u
 }
 
 Result<SafetensorsHeader> parse(std::string_view json, std::uint64_t data_bytes) {
+    json = json.substr(0, json.find_last_not_of(" \t\r\n") + 1);
     DS_TRY(check_text(json));
     SafetensorsHeader header;
     HeaderReader reader(header);

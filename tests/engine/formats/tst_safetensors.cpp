@@ -170,7 +170,7 @@ void SafetensorsTest::refuses_broken_files_data() {
         ": the header has an array for \"a\", expected an object.");
     bad("entry is null", safetensors("{\"a\":null}"), ": the header has null for \"a\", expected an object.");
     bad("header is a list", safetensors("[]"), ": the header does not start with {.");
-    bad("header is blank", safetensors("  \n"), ": the header does not start with {.");
+    bad("header is blank", safetensors("  \n"), ": the header is empty, expected a JSON object.");
     bad("byte order mark", safetensors("\xef\xbb\xbf{}"), ": the header does not start with {.");
     bad("not UTF-8", safetensors("{\"a\xff\":1}"), ": the header is not valid UTF-8 at byte 3.");
     bad("NUL after the object", safetensors(QByteArray("{}\0", 3)),
@@ -408,12 +408,21 @@ void SafetensorsTest::a_header_of_100_mb_is_bounded() {
     QVERIFY(!opened);
     QCOMPARE(QString::fromStdString(opened.error().message),
              QString::fromStdString(path.string()) + ": the header lists more than 100000 tensors.");
-    folder.write("m.safetensors", safetensors("{\"" + QByteArray(17 << 20, 'a') + "\":1}"));
-    opened = SafetensorsFile::open(path);
-    QVERIFY(!opened);
-    QCOMPARE(
-        QString::fromStdString(opened.error().message),
-        QString::fromStdString(path.string()) + ": the header holds a string of more than 16777216 bytes.");
+    const auto refusal = [&](const QByteArray& header) {
+        folder.write("m.safetensors", safetensors(header));
+        opened = SafetensorsFile::open(path);
+        return opened ? QString()
+                      : QString::fromStdString(opened.error().message.substr(path.string().size()));
+    };
+    QCOMPARE(refusal("{\"" + QByteArray(5 << 20, 'a') + "\":1}"),
+             ": the header holds a string of more than 4194304 bytes.");
+    QCOMPARE(refusal("{" + QByteArray(5 << 20, ' ') + "}"),
+             ": the header holds a gap of more than 4194304 bytes.");
+    QByteArray metadata = "{\"__metadata__\":{\"x\":\"\"";
+    for (int i = 0; i < 5; ++i)
+        metadata += ",\"" + QByteArray::number(i) + "\":\"" + QByteArray(4'000'000, 'a') + "\"";
+    QCOMPARE(refusal(metadata + "}}"), ": the header holds more than 16777216 bytes of names and metadata.");
+    QCOMPARE(refusal("{}" + QByteArray(99'999'998, ' ')), QString());
 }
 
 QTEST_APPLESS_MAIN(SafetensorsTest)
