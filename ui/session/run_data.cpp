@@ -72,7 +72,13 @@ void RunData::finish(std::shared_ptr<const Record> record) {
 }
 
 void RunData::show(std::shared_ptr<const Record> record, const LoadedModel* model) {
-    const bool sameModel = model != nullptr && model->weights->hash == record->model_hash;
+    // A large file's hash is not known yet, and computing it here would block the window: its place decides
+    // then.
+    const auto same = [&](const Weights& weights) {
+        return weights.hash.empty() ? weights.source == record->model_source
+                                    : weights.hash == record->model_hash;
+    };
+    const bool sameModel = model != nullptr && same(*model->weights);
     m_tokenizer = sameModel ? model->tokenizer : nullptr;
     finish(std::move(record));
 }
