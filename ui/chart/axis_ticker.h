@@ -7,18 +7,12 @@
 
 namespace decodescope {
 
-/// Smallest readable tick step that divides `span` into at most `max_intervals`. Byte axes step in binary
-/// units; `whole` allows no fractions.
-double niceStep(double span, int max_intervals, Unit unit, bool whole);
-/// Smallest readable end of an axis from 0 that is at least `value`: four steps of `niceStep`. Grows by at
-/// most half of itself from one end to the next.
-double niceMaximum(double value, Unit unit, bool whole);
-
 /// Ticks of a linear axis at readable steps, labelled by `formatTick`.
 class UnitTicker : public QCPAxisTicker {
 public:
     UnitTicker(Unit unit, bool whole) : m_unit(unit), m_whole(whole) {}
     void setMaxIntervals(int n) { m_intervals = n; }
+    int maxIntervals() const { return m_intervals; }
 
 protected:
     double getTickStep(const QCPRange& range) override;
@@ -30,6 +24,7 @@ private:
     bool m_whole;
     int m_intervals = 4;
     double m_step = 1;
+    double m_largest = 1;
 };
 
 /// Ticks of a logarithmic axis at powers of ten, never more than `setMaxIntervals` + 1 of them.
@@ -37,6 +32,8 @@ class LogTicker : public QCPAxisTicker {
 public:
     explicit LogTicker(Unit unit) : m_unit(unit) {}
     void setMaxIntervals(int n) { m_intervals = n; }
+    /// The tick at `value` is labelled "0", because zeros are drawn there; 0 = none.
+    void setZeroAt(double value) { m_zeroAt = value; }
 
 protected:
     int getSubTickCount(double) override { return 0; }
@@ -46,6 +43,7 @@ protected:
 private:
     Unit m_unit;
     int m_intervals = 8;
+    double m_zeroAt = 0;
 };
 
 }  // namespace decodescope

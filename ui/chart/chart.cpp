@@ -415,7 +415,8 @@ void Chart::saveAs(const QString& suffix, DataRange range) {
 }
 
 int flushCharts(QWidget* root) {
-    int n = 0;
+    auto* own = qobject_cast<Chart*>(root);
+    int n = own != nullptr && own->flush() ? 1 : 0;
     for (Chart* chart : root->findChildren<Chart*>()) n += chart->flush() ? 1 : 0;
     return n;
 }

@@ -131,7 +131,7 @@ private:
     bool m_dirty = true;
 };
 
-/// Flushes every visible chart below `root`; returns how many drew.
+/// Flushes `root` if it is a chart and every chart below it; returns how many drew.
 int flushCharts(QWidget* root);
 
 }  // namespace decodescope

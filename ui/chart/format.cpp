@@ -130,7 +130,7 @@ QString formatValue(double value, Unit unit) {
     return formatNumber(value);
 }
 
-QString formatTick(double value, double step, Unit unit) {
+QString formatTick(double value, double step, Unit unit, double largest) {
     if (std::abs(value) < 1e-9 * std::abs(step)) return QStringLiteral("0");
     if (unit == Unit::error) {
         // Whole decades are easier to read without a mantissa, and plain from 0.01 to 100.
@@ -141,8 +141,7 @@ QString formatTick(double value, double step, Unit unit) {
         return std::abs(decade) > 2.5 ? formatError(value) : numbers().toString(value, 'g', 3);
     }
     if (unit == Unit::bytes) {
-        // The step's unit, not the value's: all labels of an axis have the same one.
-        const ByteUnit& byteUnit = byteUnitFor(step);
+        const ByteUnit& byteUnit = byteUnitFor(largest);
         return withUnit(numbers().toString(value / byteUnit.size, 'f', decimalsOfStep(step / byteUnit.size)),
                         byteUnit.name);
     }

@@ -45,8 +45,9 @@ QString formatError(double error);
 QString formatPercent(double share);
 /// The value with its unit, as in value boxes and tables. NaN = "not measured".
 QString formatValue(double value, Unit unit);
-/// The label of a tick; `step` between ticks decides how many decimals are needed.
-QString formatTick(double value, double step, Unit unit);
+/// The label of a tick; `step` between ticks decides how many decimals are needed, and for bytes `largest`,
+/// the upper end of the axis, which unit all labels have.
+QString formatTick(double value, double step, Unit unit, double largest);
 /// What a CSV column name ends with: "_ms", "_bytes", ... ; empty for plain numbers.
 QString columnSuffix(Unit unit);
 /// A number as it stands in a CSV file: shortest text that reads back to the same value; empty when NaN.

@@ -22,7 +22,7 @@ struct ChartAxis {
     Unit unit = Unit::none;  ///< of the values handed over
     bool log = false;
     bool whole = false;       ///< only whole numbers carry ticks
-    double minimum = 0;       ///< lower end; on a log axis values at or below it are drawn on it
+    double minimum = 0;       ///< lower end; on a log axis 0 = below the data
     double expected_max = 0;  ///< the axis reaches at least here, so that nothing moves while data arrives
     bool show_name = false;   ///< write `name` below the x axis
 };
@@ -30,6 +30,7 @@ struct ChartAxis {
 /// How a series is drawn.
 enum class SeriesKind {
     line,
+    wide_line,  ///< stays visible below a line with the same values
     dashed_line,
     points,
     area,  ///< filled; areas are stacked on each other in the order they were added
@@ -114,7 +115,7 @@ private:
         std::vector<double> top;    // kind area: own values plus those of the areas below
         QCPGraph* graph = nullptr;  // owned by the plot
         QCPGraph* base = nullptr;   // kind range: the lower edge
-        std::size_t n_drawn = 0;    // points already taken over, unless `rebuild`
+        std::size_t n_seen = 0;     // points that `top`, `max_y` and `variation` know, unless `rebuild`
         bool rebuild = false;
         double max_y = 0;      // of the finite values drawn
         double variation = 0;  // sum of the differences between neighbours
@@ -122,12 +123,18 @@ private:
 
     static bool belongsToNext(const Series& series);
     void rebuildStack();
-    void feedGraph(Series& series);
+    void takeOver(Series& series);
+    std::pair<std::size_t, std::size_t> visiblePoints(const Series& series) const;
+    void drawLine(Series& series);
     void drawFilled(Series& series);
     QString columnName(std::size_t series) const;
     void stylePen(Series& series);
     double crossings(const Series& series) const;
+    void updateLogFloor();
     void updateRanges();
+    void drawVisible();
+    void clipToView();
+    void fitTo(const QSize& size);
     void updateMargins();
     void restyle(const ThemeColors& colors);
     double drawnY(double y) const;
@@ -146,6 +153,8 @@ private:
     bool m_userView = false;
     double m_xMax = 0;  // ends of the automatic ranges; they only grow until `clear`
     double m_yMax = 0;
+    double m_logFloor = 0;  // lower end of a log y axis; 0 = not known yet
+    QSize m_bodySize;
     std::optional<double> m_crosshair;
     std::optional<QPoint> m_dragFrom;
 };

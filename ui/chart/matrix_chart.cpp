@@ -7,10 +7,10 @@
 #include <qcustomplot.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
 
-#include "ui/chart/axis_ticker.h"
+#include "ui/chart/axis_scale.h"
 #include "ui/theme/card.h"
 
 namespace decodescope {
@@ -85,10 +85,9 @@ QString MatrixChart::describeCell(int row, int column) const {
     return m_describer ? m_describer(row, column) : defaultDescription(row, column);
 }
 
-void MatrixChart::setIndices(int rows, int columns, std::vector<std::uint8_t> indices) {
+std::vector<std::uint8_t>& MatrixChart::resetIndices(int rows, int columns) {
     rows = std::max(0, rows);
     columns = std::max(0, columns);
-    indices.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
     if (rows != m_rows || columns != m_columns) {
         m_view.reset();
         m_hovered.reset();
@@ -96,9 +95,10 @@ void MatrixChart::setIndices(int rows, int columns, std::vector<std::uint8_t> in
     }
     m_rows = rows;
     m_columns = columns;
-    m_indices = std::move(indices);
+    m_indices.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
     m_imageStale = true;
     markDirty();
+    return m_indices;
 }
 
 void MatrixChart::setIndex(int row, int column, std::uint8_t index) {
@@ -163,15 +163,18 @@ MatrixChart::Geometry MatrixChart::geometry(const QRect& body) const {
 
     const double room_w = std::max(1, body.width() - label_width - 1);
     const double room_h = std::max(1, body.height() - label_height - below);
-    g.cell_w = std::min(room_w / g.view.width(), metrics.line * m_maxCellWidth);
-    g.cell_h = std::min(room_h / g.view.height(), metrics.line * m_maxCellHeight);
+    double cell_w = std::min(room_w / m_columns, metrics.line * m_maxCellWidth);
+    double cell_h = std::min(room_h / m_rows, metrics.line * m_maxCellHeight);
     // Square cells keep a diagonal a diagonal, unless that would waste most of the room.
     if (m_maxCellWidth == m_maxCellHeight && m_rows > 1) {
-        const double side = std::min(g.cell_w, g.cell_h);
-        if (side * 3 >= std::max(g.cell_w, g.cell_h)) g.cell_w = g.cell_h = side;
+        const double side = std::min(cell_w, cell_h);
+        if (side * 3 >= std::max(cell_w, cell_h)) cell_w = cell_h = side;
     }
-    g.grid = QRectF(body.left() + label_width, body.top() + label_height, g.cell_w * g.view.width(),
-                    g.cell_h * g.view.height());
+    // The grid keeps its place while zoomed; only its cells grow.
+    g.grid =
+        QRectF(body.left() + label_width, body.top() + label_height, cell_w * m_columns, cell_h * m_rows);
+    g.cell_w = g.grid.width() / g.view.width();
+    g.cell_h = g.grid.height() / g.view.height();
     g.rows = QRectF(body.left(), g.grid.top(), label_width - metrics.padding / 2, g.grid.height());
     g.columns = QRectF(g.grid.left(), body.top(), g.grid.width(), text.height());
     g.below = qCeil(g.grid.bottom()) + metrics.padding;
@@ -313,17 +316,21 @@ void MatrixChart::paintCells(QCPPainter& painter, const Geometry& g, const Theme
 
 void MatrixChart::paintImage(QCPPainter& painter, const Geometry& g, const ThemeColors& colors) {
     const QVector<QRgb> table = colorTable(colors);
-    if (m_imageStale || m_image.size() != QSize(m_columns, m_rows) || m_image.colorTable() != table) {
+    if (m_imageStale || table != m_imageTable) {
         m_imageStale = false;
+        m_imageTable = table;
         m_scaled = QImage();
+        // The image is kept and overwritten: allocating megabytes for every update costs more than filling
+        // them.
         if (m_image.size() != QSize(m_columns, m_rows))
-            m_image = QImage(m_columns, m_rows, QImage::Format_Indexed8);
-        m_image.setColorTable(table);
+            m_image = QImage(m_columns, m_rows, QImage::Format_RGB32);
+        std::array<QRgb, 256> lookup{};
+        std::copy_n(table.begin(), std::min<qsizetype>(table.size(), 256), lookup.begin());
         for (int row = 0; row < m_rows; ++row) {
-            std::memcpy(
-                m_image.scanLine(row),
-                m_indices.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(m_columns),
-                static_cast<std::size_t>(m_columns));
+            auto* out = reinterpret_cast<QRgb*>(m_image.scanLine(row));
+            const std::uint8_t* in =
+                m_indices.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(m_columns);
+            for (int column = 0; column < m_columns; ++column) out[column] = lookup[in[column]];
         }
     }
     const double ratio = painter.device()->devicePixelRatioF();
@@ -337,9 +344,8 @@ void MatrixChart::paintImage(QCPPainter& painter, const Geometry& g, const Theme
     const QSize pixels = (g.grid.size() * ratio).toSize().expandedTo(QSize(1, 1));
     if (m_scaled.size() != pixels || m_scaledView != g.view) {
         m_scaledView = g.view;
-        m_scaled = m_image.copy(g.view.toAlignedRect())
-                       .convertToFormat(QImage::Format_RGB32)
-                       .scaled(pixels, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
+        const QImage& shown = m_view ? m_image.copy(g.view.toAlignedRect()) : m_image;
+        m_scaled = shown.scaled(pixels, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
     }
     painter.drawImage(g.grid, m_scaled, QRectF(QPointF(0, 0), QSizeF(m_scaled.size())));
 }

@@ -61,8 +61,8 @@ signals:
 protected:
     explicit MatrixChart(QWidget* parent);
 
-    /// Sets the shape and, per cell, an index into the colour table (row-major).
-    void setIndices(int rows, int columns, std::vector<std::uint8_t> indices);
+    /// Sets the shape and returns the indices into the colour table (row-major), to be filled at once.
+    std::vector<std::uint8_t>& resetIndices(int rows, int columns);
     void setIndex(int row, int column, std::uint8_t index);
     std::uint8_t index(int row, int column) const;
     /// At most 256 colours.
@@ -119,7 +119,8 @@ private:
     int m_firstRow = 0;
     int m_firstColumn = 0;
     std::vector<std::uint8_t> m_indices;  // [rows, columns]
-    QImage m_image;                       // the same as Indexed8
+    QImage m_image;                       // the same in colours
+    QVector<QRgb> m_imageTable;           // the colours of `m_image`
     QImage m_scaled;                      // `m_image` shrunk to the pixels it covers
     QRectF m_scaledView;                  // the view that `m_scaled` shows
     bool m_imageStale = true;
@@ -156,7 +157,7 @@ public:
     /// The kinds cells refer to by index (at most 255).
     void setKinds(const std::vector<CellKind>& kinds);
     /// Row-major kinds, `rows * columns` of them.
-    void setCells(int rows, int columns, std::vector<std::uint8_t> kinds);
+    void setCells(int rows, int columns, const std::vector<std::uint8_t>& kinds);
     void setCell(int row, int column, std::uint8_t kind);
     std::uint8_t cell(int row, int column) const { return index(row, column); }
     /// Text in every cell, row-major, and a second line that marks the cell where it is not empty (e.g. the
@@ -192,7 +193,7 @@ public:
     void setScale(double low, double high);
     void setAutomaticScale();
     /// Row-major values, `rows * columns` of them.
-    void setValues(int rows, int columns, std::vector<float> values);
+    void setValues(int rows, int columns, const std::vector<float>& values);
     double scaleLow() const { return m_low; }
     double scaleHigh() const { return m_high; }
 
@@ -204,6 +205,8 @@ protected:
     void paintFooter(QPainter& painter, const QRect& rect, const ThemeColors& colors) const override;
 
 private:
+    void updateIndices();
+
     std::vector<float> m_values;  // [rows, columns]
     QString m_valueName;
     Unit m_unit = Unit::none;

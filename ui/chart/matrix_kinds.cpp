@@ -4,7 +4,10 @@
 #include <QPainter>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "ui/chart/matrix_chart.h"
 #include "ui/theme/card.h"
@@ -15,6 +18,38 @@ namespace {
 
 // The last index of a heat map stands for "no value".
 constexpr int emptyIndex = 255;
+
+/// Smallest and largest of the finite values and 0.
+std::pair<double, double> finiteRange(const std::vector<float>& values) {
+    constexpr std::size_t n_lane = 16;  // independent lanes, so that the loop is vectorised
+    std::array<float, n_lane> low{};
+    std::array<float, n_lane> high{};
+    const float* data = values.data();
+    std::size_t i = 0;
+    for (; i + n_lane <= values.size(); i += n_lane) {
+        for (std::size_t lane = 0; lane < n_lane; ++lane) {
+            const float value = data[i + lane];
+            low[lane] = value < low[lane] ? value : low[lane];  // false for NaN
+            high[lane] = value > high[lane] ? value : high[lane];
+        }
+    }
+    for (; i < values.size(); ++i) {
+        low[0] = data[i] < low[0] ? data[i] : low[0];
+        high[0] = data[i] > high[0] ? data[i] : high[0];
+    }
+    const std::pair<float, float> range(*std::min_element(low.begin(), low.end()),
+                                        *std::max_element(high.begin(), high.end()));
+    if (std::isfinite(range.first) && std::isfinite(range.second))
+        return {static_cast<double>(range.first), static_cast<double>(range.second)};
+    float finite_low = 0;
+    float finite_high = 0;
+    for (const float value : values) {
+        if (!std::isfinite(value)) continue;
+        finite_low = std::min(finite_low, value);
+        finite_high = std::max(finite_high, value);
+    }
+    return {static_cast<double>(finite_low), static_cast<double>(finite_high)};
+}
 
 QColor mix(const QColor& a, const QColor& b, double t) {
     return QColor::fromRgbF(static_cast<float>(a.redF() + (b.redF() - a.redF()) * t),
@@ -31,12 +66,15 @@ void CellGrid::setKinds(const std::vector<CellKind>& kinds) {
     markDirty();
 }
 
-void CellGrid::setCells(int rows, int columns, std::vector<std::uint8_t> kinds) {
+void CellGrid::setCells(int rows, int columns, const std::vector<std::uint8_t>& kinds) {
     if (rows != rowCount() || columns != columnCount()) {
         m_texts.clear();
         m_corrections.clear();
     }
-    setIndices(rows, columns, std::move(kinds));
+    std::vector<std::uint8_t>& indices = resetIndices(rows, columns);
+    const std::size_t n = std::min(indices.size(), kinds.size());
+    std::copy_n(kinds.begin(), n, indices.begin());
+    std::fill(indices.begin() + static_cast<std::ptrdiff_t>(n), indices.end(), std::uint8_t{0});
 }
 
 void CellGrid::setCell(int row, int column, std::uint8_t kind) {
@@ -108,38 +146,35 @@ void HeatMap::setScale(double low, double high) {
     m_fixedScale = true;
     m_low = low;
     m_high = high;
-    setValues(rowCount(), columnCount(), std::move(m_values));
+    updateIndices();
 }
 
 void HeatMap::setAutomaticScale() {
     m_fixedScale = false;
-    setValues(rowCount(), columnCount(), std::move(m_values));
+    updateIndices();
 }
 
-void HeatMap::setValues(int rows, int columns, std::vector<float> values) {
-    const std::size_t n =
-        static_cast<std::size_t>(std::max(0, rows)) * static_cast<std::size_t>(std::max(0, columns));
-    values.resize(n, std::nanf(""));
-    if (!m_fixedScale) {
-        m_low = 0;
-        m_high = 0;
-        for (const float value : values) {
-            if (!std::isfinite(value)) continue;
-            m_low = std::min<double>(m_low, value);
-            m_high = std::max<double>(m_high, value);
-        }
-    }
-    const float low = static_cast<float>(m_low);
+void HeatMap::setValues(int rows, int columns, const std::vector<float>& values) {
+    const std::size_t n = resetIndices(rows, columns).size();
+    m_values.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(std::min(n, values.size())));
+    m_values.resize(n, std::nanf(""));
+    updateIndices();
+}
+
+void HeatMap::updateIndices() {
+    if (!m_fixedScale) std::tie(m_low, m_high) = finiteRange(m_values);
+    const auto low = static_cast<float>(m_low);
     const float scale = m_high > m_low ? 254.0f / static_cast<float>(m_high - m_low) : 0.0f;
-    std::vector<std::uint8_t> indices(n);
+    std::vector<std::uint8_t>& indices = resetIndices(rowCount(), columnCount());
+    // Plain pointers and no branches: this loop is vectorised, and it runs over a million values.
+    const float* values = m_values.data();
+    std::uint8_t* out = indices.data();
+    const std::size_t n = indices.size();
     for (std::size_t i = 0; i < n; ++i) {
         const float level = (values[i] - low) * scale + 0.5f;
-        // Comparisons with NaN are false, so "no value" falls through to the last index.
-        indices[i] = level >= 0.0f ? static_cast<std::uint8_t>(level < 254.0f ? level : 254.0f)
-                                   : static_cast<std::uint8_t>(level < 0.0f ? 0 : emptyIndex);
+        const float inside = level > 0.0f ? (level < 254.0f ? level : 254.0f) : 0.0f;
+        out[i] = static_cast<std::uint8_t>(values[i] == values[i] ? static_cast<int>(inside) : emptyIndex);
     }
-    m_values = std::move(values);
-    setIndices(rows, columns, std::move(indices));
 }
 
 QVector<QRgb> HeatMap::colorTable(const ThemeColors& colors) const {

@@ -92,7 +92,8 @@ QString styleSheet() {
                ".card{background:var(--card);border:1px solid var(--border);border-radius:8px;padding:16px "
                "18px;"
                "margin-top:16px;overflow-x:auto}\n"
-               ".chart{padding:8px}\n.chart svg{display:block;width:100%;height:auto}\n"
+               ".chart{padding:8px}\n.chart .small{padding:2px 10px 6px}\n.chart "
+               "svg{display:block;width:100%;height:auto}\n"
                ".status{border-left:4px solid var(--warn);background:var(--warn-soft)}\n"
                ".status.bad{border-left-color:var(--bad);background:var(--bad-soft)}\n"
                "table{border-collapse:collapse;width:100%;font-size:.93em}\n"
@@ -226,7 +227,7 @@ QString withoutProlog(const QByteArray& svg) {
 QString chartCards(const std::vector<RecordChart>& charts) {
     QString result;
     ExportOptions options;
-    options.size = QSize(1060, 380);
+    options.size = QSize(940, 350);
     options.dark = false;
     for (const RecordChart& entry : charts) {
         QString svg = withoutProlog(toSvg(*entry.chart, options));
@@ -247,10 +248,7 @@ QString markedText(const QString& text, const QString& reference) {
 
 QString textCard(const Record& record) {
     QString content;
-    if (!record.prompt_text.empty()) {
-        content += small_(tr("Prompt")) +
-                   QStringLiteral("<div class=\"prose muted\">%1</div>\n").arg(html(record.prompt_text));
-    }
+    const QString prompt = QString::fromStdString(record.prompt_text);
     const QString reference = QString::fromStdString(record.reference().text);
     bool any = false;
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
@@ -259,7 +257,8 @@ QString textCard(const Record& record) {
         any = true;
         content +=
             QStringLiteral("<div>") + swatch(i) + html(record.lanes[i].spec.name) + QStringLiteral("</div>");
-        content += QStringLiteral("<div class=\"prose\">%1</div>\n").arg(markedText(text, reference));
+        content += QStringLiteral("<div class=\"prose\"><span class=\"muted\">%1</span>%2</div>\n")
+                       .arg(html(prompt), markedText(text, reference));
     }
     if (!any)
         content += QStringLiteral("<p class=\"muted\">%1</p>").arg(html(tr("This model has no tokenizer.")));
@@ -300,14 +299,13 @@ QString runCard(const Record& record) {
     const Experiment& experiment = record.experiment;
     const ModelConfig& model = record.model;
     Facts facts;
+    // One call with every argument: a name with a percent sign in it must not be taken for a place.
     facts.add(tr("Model"),
               tr("%1: %2 family, %3 parameters, %4 layers, %5 heads, head dimension %6, stored as %7")
                   .arg(QString::fromStdString(model.name), QString::fromLatin1(to_string(model.family)),
-                       formatCount(model.n_parameter()))
-                  .arg(model.n_layer)
-                  .arg(model.n_head)
-                  .arg(model.head_dim)
-                  .arg(QString::fromLatin1(to_string(model.stored_dtype))));
+                       formatCount(model.n_parameter()), QString::number(model.n_layer),
+                       QString::number(model.n_head), QString::number(model.head_dim),
+                       QString::fromLatin1(to_string(model.stored_dtype))));
     facts.add(tr("Weights"), tr("%1, %2").arg(formatBytes(static_cast<double>(record.weight_bytes)),
                                               orUnknown(record.model_source)));
     facts.add(tr("Model hash"), orUnknown(record.model_hash));
@@ -389,10 +387,10 @@ QByteArray htmlReport(const Record& record, const std::vector<RecordChart>& char
                 .arg(html(tr("Decoding %1").arg(model)),
                      html(tr("%1 · %2 prompt tokens · %3 new tokens · %4 repetitions · DecodeScope")
                               .arg(record.started_at.empty() ? tr("time not known")
-                                                             : QString::fromStdString(record.started_at))
-                              .arg(record.prompt_ids.size())
-                              .arg(record.experiment.new_tokens)
-                              .arg(record.experiment.repetitions)));
+                                                             : QString::fromStdString(record.started_at),
+                                   QString::number(record.prompt_ids.size()),
+                                   QString::number(record.experiment.new_tokens),
+                                   QString::number(record.experiment.repetitions))));
     page += statusCard(record);
     page += card({}, stripTable(record));
     page += chartCards(charts);

@@ -15,8 +15,6 @@ namespace decodescope {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-// The log axis of logit errors begins here; equal logits are drawn on it.
-constexpr double smallestError = 1e-9;
 
 QString tr(const char* text) {
     return QCoreApplication::translate("decodescope::record_charts", text);
@@ -145,7 +143,6 @@ void setUpLogitErrorChart(LineChart& chart, int new_tokens) {
     chart.setXAxis(tokenAxis(new_tokens));
     ChartAxis error = valueAxis(tr("logit error"), Unit::error);
     error.log = true;
-    error.minimum = smallestError;
     chart.setYAxis(error);
 }
 
@@ -221,6 +218,10 @@ void showMemory(LineChart& chart, const Record& record) {
 
 void showKv(LineChart& chart, const Record& record) {
     setUpKvChart(chart, record.experiment.new_tokens);
+    const auto n_cached = std::count_if(record.lanes.begin(), record.lanes.end(), [](const LaneRecord& lane) {
+        return lane.spec.mode == LaneMode::cached;
+    });
+    bool first = n_cached > 1;
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         const LaneRecord& lane = record.lanes[i];
         if (lane.spec.mode != LaneMode::cached || lane.repetitions.empty()) continue;
@@ -234,7 +235,11 @@ void showKv(LineChart& chart, const Record& record) {
         }
         if (x.empty()) continue;
         const ColorRef color = ColorRef::lane(static_cast<int>(i));
-        chart.setData(chart.addSeries(laneName(lane), color), x, live);
+        // Two caches of the same length hold the same bytes: the first is drawn so that it shows below the
+        // other.
+        const SeriesKind kind = first ? SeriesKind::wide_line : SeriesKind::line;
+        first = false;
+        chart.setData(chart.addSeries(laneName(lane), color, kind), x, live);
         if (!differs) continue;
         chart.setData(chart.addSeries(tr("%1, reserved").arg(laneName(lane)), color, SeriesKind::dashed_line),
                       x, reserved);

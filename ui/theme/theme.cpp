@@ -175,7 +175,8 @@ void Theme::apply() {
     m_dark = dark;
     QApplication::setPalette(themePalette(dark));
     m_applying = false;
-    if (differs) emit changed();
+    // Widgets get the palette through the event queue; whoever listens here must find it in place.
+    if (differs) QMetaObject::invokeMethod(this, &Theme::changed, Qt::QueuedConnection);
 }
 
 bool Theme::eventFilter(QObject* watched, QEvent* event) {

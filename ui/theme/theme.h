@@ -91,7 +91,7 @@ public:
     bool isDark() const { return m_dark; }
 
 signals:
-    /// The palette in use has changed between light and dark.
+    /// The palette in use has changed between light and dark, and widgets have the new one.
     void changed();
 
 protected:

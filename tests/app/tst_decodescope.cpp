@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window program's command line, through the real program.
+#include <QDir>
+#include <QFile>
+#include <QImage>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "engine/experiment/record.h"
+#include "engine/model/preset.h"
+
+using namespace decodescope;
+
+namespace {
+
+struct Outcome {
+    int code = -1;
+    QString out;
+    QString err;
+};
+
+/// Without a display and without the test's own platform setting.
+Outcome run(const QStringList& arguments) {
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) {
+        environment.remove(QLatin1String(name));
+    }
+    process.setProcessEnvironment(environment);
+    process.start(QStringLiteral(DECODESCOPE_BIN_DIR "/decodescope"), arguments);
+    Outcome outcome;
+    if (!process.waitForFinished(120000) || process.exitStatus() != QProcess::NormalExit) return outcome;
+    outcome.code = process.exitCode();
+    outcome.out = QString::fromUtf8(process.readAllStandardOutput());
+    // Qt's own remark about a missing runtime directory is not ours.
+    for (const QString& line : QString::fromUtf8(process.readAllStandardError()).split(QLatin1Char('\n'))) {
+        if (!line.isEmpty() && !line.startsWith(QStringLiteral("QStandardPaths")))
+            outcome.err += line + QLatin1Char('\n');
+    }
+    return outcome;
+}
+
+Record smallRecord() {
+    Record record;
+    record.experiment.new_tokens = 3;
+    record.experiment.repetitions = 1;
+    record.experiment.prompt.kind = PromptSpec::Kind::ids;
+    record.experiment.prompt.ids = {1, 2};
+    for (const char* name : {"naive", "static"}) record.experiment.lanes.push_back(*lane_from_name(name));
+    record.model = *preset_config("tiny");
+    record.prompt_ids = {1, 2};
+    for (std::size_t lane = 0; lane < 2; ++lane) {
+        LaneRecord result;
+        result.spec = record.experiment.lanes[lane];
+        RepetitionRecord repetition;
+        for (int step = 0; step < 3; ++step) {
+            StepEvent event;
+            event.lane = static_cast<std::int32_t>(lane);
+            event.step = step;
+            event.phase = step == 0 ? Phase::prefill : Phase::decode;
+            event.token = step;
+            event.start_ns = step * 2'000'000;
+            event.end_ns = event.start_ns + 1'000'000;
+            event.tensor_bytes = {1000, 200, 30, 4, 5};
+            repetition.steps.push_back(event);
+        }
+        result.repetitions.push_back(repetition);
+        record.lanes.push_back(result);
+    }
+    return record;
+}
+
+}  // namespace
+
+class DecodescopeTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void rendersWithoutADisplay();
+    void helpAndVersion();
+    void badArguments_data();
+    void badArguments();
+};
+
+void DecodescopeTest::rendersWithoutADisplay() {
+    QTemporaryDir dir;
+    const QString record = dir.filePath(QStringLiteral("record.json"));
+    QVERIFY(save_record(smallRecord(), record.toStdString()).ok());
+    const QString out = dir.filePath(QStringLiteral("out"));
+    const Outcome outcome = run({QStringLiteral("--render"), record, QStringLiteral("--out"), out});
+    QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+    const QStringList files = outcome.out.split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QCOMPARE(files.first(), QDir(out).filePath(QStringLiteral("report.html")));
+    for (const QString& file : files) QVERIFY2(QFile::exists(file), qPrintable(file));
+    const QImage image(QDir(out).filePath(QStringLiteral("latency.png")));
+    QVERIFY(!image.isNull());
+    QFile report(files.first());
+    QVERIFY(report.open(QIODevice::ReadOnly));
+    QVERIFY(report.readAll().contains("<svg"));
+}
+
+void DecodescopeTest::helpAndVersion() {
+    const Outcome help = run({QStringLiteral("--help")});
+    QCOMPARE(help.code, 0);
+    for (const char* option : {"--render", "--out", "--experiment", "--model", "--version"}) {
+        QVERIFY2(help.out.contains(QLatin1String(option)), option);
+    }
+    const Outcome version = run({QStringLiteral("--version")});
+    QCOMPARE(version.code, 0);
+    QVERIFY(version.out.startsWith(QStringLiteral("DecodeScope ")));
+}
+
+void DecodescopeTest::badArguments_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("fragment");
+    const auto row = [](const char* name, const char* line, const char* fragment) {
+        QTest::newRow(name) << QString::fromLatin1(line).split(QLatin1Char(' '))
+                            << QString::fromLatin1(fragment);
+    };
+    row("unknown option", "--bogus", "bogus");
+    row("render without out", "--render x.json", "--render needs --out");
+    row("out without render", "--out x", "--out goes with --render");
+    row("render without a file", "--render", "--render");
+    row("two files", "a.json b.json", "Only one file");
+    row("twice", "--model a --model b", "--model was given twice");
+    row("empty", "--model= ", "--model needs a value");
+    row("too much", "--render a --out b --model c", "takes no model");
+    row("no such record", "--render nowhere.json --out x", "nowhere.json");
+}
+
+void DecodescopeTest::badArguments() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, fragment);
+    arguments.removeAll(QString());
+    const Outcome outcome = run(arguments);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.err.contains(fragment), qPrintable(outcome.err));
+    QCOMPARE(outcome.err.trimmed().count(QLatin1Char('\n')), 0);  // one sentence
+    QCOMPARE(outcome.out, QString());
+}
+
+QTEST_GUILESS_MAIN(DecodescopeTest)
+#include "tst_decodescope.moc"

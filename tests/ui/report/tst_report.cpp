@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QDir>
+#include <QFile>
+#include <QRegularExpression>
+#include <QSvgRenderer>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QXmlStreamReader>
+
+#include <cmath>
+
+#include "ui/chart/export.h"
+#include "ui/report/definitions.h"
+#include "ui/report/html_report.h"
+#include "ui/report/record_charts.h"
+#include "ui/report/render.h"
+#include "ui/theme/theme.h"
+
+using namespace decodescope;
+
+namespace {
+
+constexpr int newTokens = 20;
+constexpr int repetitions = 3;
+constexpr std::int64_t ms = 1'000'000;
+
+/// Step times that make every number easy to tell: the prefill takes 30 ms; a naive step k takes 10 + k ms, a
+/// cached one 2 ms; repetition r adds r ms to each of them.
+std::int64_t stepTime(bool naive, int repetition, int step) {
+    return ((step == 0 ? 30 : naive ? 10 + step : 2) + repetition) * ms;
+}
+
+LaneRecord makeLane(const char* name, bool naive, int lane) {
+    LaneRecord result;
+    result.spec.name = name;
+    result.spec.mode = naive ? LaneMode::naive : LaneMode::cached;
+    result.spec.cache.kind = naive ? CacheKind::none : CacheKind::static_;
+    result.text = " a single man in possession of a good fortune";
+    std::int64_t now = lane * 1000;
+    for (int r = 0; r < repetitions; ++r) {
+        RepetitionRecord repetition;
+        for (int s = 0; s < newTokens; ++s) {
+            StepEvent step;
+            step.lane = lane;
+            step.repetition = r;
+            step.step = s;
+            step.phase = s == 0 ? Phase::prefill : Phase::decode;
+            step.token = 100 + s;
+            step.start_ns = now;
+            step.end_ns = now + stepTime(naive, r, s);
+            now = step.end_ns + ms;
+            step.positions_forwarded = s == 0 ? 7 : naive ? 7 + s : 1;
+            step.cache_length = naive ? 0 : 7 + s;
+            step.kv_bytes_live = naive ? 0 : (7 + s) * 1024;
+            step.kv_bytes_reserved = naive ? 0 : 32 * 1024;
+            step.bytes_moved = 10'000'000;
+            step.tensor_bytes = {12'000'000, naive ? 0u : 32'768u, 500'000, 8'000, 4'000};
+            step.memory.rss = 40'000'000;
+            if (!naive) step.comparison = {true, 1e-6, s == 3 ? 0 : 2.5e-6, true, 1.0};
+            repetition.steps.push_back(step);
+        }
+        result.repetitions.push_back(repetition);
+    }
+    return result;
+}
+
+Record makeRecord() {
+    Record record;
+    record.model.name = "demo";
+    record.model.n_layer = 6;
+    record.model.n_head = 8;
+    record.model.head_dim = 32;
+    record.started_at = "2026-01-02T03:04:05Z";
+    record.prompt_ids = {1, 2, 3, 4, 5, 6, 7};
+    record.prompt_text = "It is a truth universally acknowledged, that";
+    record.experiment.new_tokens = newTokens;
+    record.experiment.repetitions = repetitions;
+    record.environment.cpu_model = "Test CPU";
+    record.environment.read_bandwidth_gb_s = 20;
+    record.lanes = {makeLane("naive", true, 0), makeLane("cached", false, 1)};
+    for (const LaneRecord& lane : record.lanes) record.experiment.lanes.push_back(lane.spec);
+    return record;
+}
+
+QString reportOf(const Record& record) {
+    return QString::fromUtf8(htmlReport(record, makeRecordCharts(record)));
+}
+
+/// The visible text: no style, no SVG, no tags.
+QString textOf(QString html) {
+    html.remove(QRegularExpression(QStringLiteral("<style>.*?</style>"),
+                                   QRegularExpression::DotMatchesEverythingOption));
+    html.remove(
+        QRegularExpression(QStringLiteral("<svg.*?</svg>"), QRegularExpression::DotMatchesEverythingOption));
+    html.replace(QRegularExpression(QStringLiteral("<[^>]*>")), QStringLiteral(" "));
+    return html.replace(QChar(QChar::Nbsp), QLatin1Char(' ')).simplified();
+}
+
+double cellOf(const LineChart& chart, std::size_t row, int column) {
+    return chart.table(DataRange::all).rows.at(row).at(column).toDouble();
+}
+
+}  // namespace
+
+class ReportTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void latencyIsTheMedian();
+    void totalTimeIncludesThePrefill();
+    void memoryAndCache();
+    void logitErrors();
+    void reportSaysTheNumbers();
+    void reportIsSelfContained();
+    void reportFollowsTheReadersTheme();
+    void everyNumberIsDefined();
+    void differentOutputHasNoSpeedUp();
+    void unfinishedRunsSaySo_data();
+    void unfinishedRunsSaySo();
+    void hostileTextsStayText();
+    void emptyRecords();
+    void renderWritesEverything();
+    void renderFailures();
+};
+
+void ReportTest::initTestCase() {
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    QApplication::setPalette(themePalette(false));
+}
+
+void ReportTest::latencyIsTheMedian() {
+    LineChart chart;
+    showLatency(chart, makeRecord());
+    const Table table = chart.table(DataRange::all);
+    QCOMPARE(table.columns.join(QLatin1Char(',')), QStringLiteral("token,naive_low_ms,naive_high_ms,naive_ms,"
+                                                                  "cached_low_ms,cached_high_ms,cached_ms"));
+    QCOMPARE(table.rows.size(), std::size_t{newTokens - 1});
+    // Token 2 is decode step 1: 11, 12 and 13 ms in the three repetitions.
+    QCOMPARE(table.rows[0].join(QLatin1Char(',')), QStringLiteral("2,11,13,12,2,4,3"));
+    QCOMPARE(cellOf(chart, newTokens - 2, 3), 10.0 + newTokens - 1 + 1);
+}
+
+void ReportTest::totalTimeIncludesThePrefill() {
+    LineChart chart;
+    const Record record = makeRecord();
+    showTotalTime(chart, record);
+    QCOMPARE(cellOf(chart, 0, 0), 1.0);
+    QVERIFY(std::abs(cellOf(chart, 0, 1) - 0.031) < 1e-12);
+    const double all = static_cast<double>(record.lanes[0].repetitions[1].e2e_ns()) * 1e-9;
+    QVERIFY(std::abs(cellOf(chart, newTokens - 1, 1) - all) < 1e-9);
+}
+
+void ReportTest::memoryAndCache() {
+    const Record record = makeRecord();
+    LineChart memory;
+    showMemory(memory, record);
+    QCOMPARE(memory.table(DataRange::all).columns.join(QLatin1Char(',')),
+             QStringLiteral("time_s,weights_bytes,kv_bytes,activations_bytes,logits_bytes,workspace_bytes,"
+                            "resident_rss_bytes"));
+    QCOMPARE(cellOf(memory, 0, 1), 12e6);
+    QCOMPARE(cellOf(memory, 0, 6), 40e6);
+    LineChart kv;
+    showKv(kv, record);
+    QCOMPARE(kv.seriesCount(), 2);  // live and reserved of the one lane that has a cache
+    QCOMPARE(cellOf(kv, 0, 1), 7 * 1024.0);
+    QCOMPARE(cellOf(kv, 5, 2), 32 * 1024.0);
+}
+
+void ReportTest::logitErrors() {
+    LineChart chart;
+    showLogitError(chart, makeRecord());
+    QCOMPARE(chart.seriesCount(), 1);
+    QCOMPARE(cellOf(chart, 0, 1), 2.5e-6);
+    QCOMPARE(cellOf(chart, 3, 1), 0.0);
+}
+
+void ReportTest::reportSaysTheNumbers() {
+    const Record record = makeRecord();
+    const QString text = textOf(reportOf(record));
+    // TPOT of the cached lane: 2, 3 and 4 ms. Naive: 20, 21 and 22 ms.
+    for (const char* expected :
+         {"Decoding demo", "2026-01-02T03:04:05Z", "7 prompt tokens",
+          "naive 31.0 ms 30.0 ms to 32.0 ms, IQR 1.00 ms", "21.0 ms 20.0 ms to 22.0 ms, IQR 1.00 ms",
+          "3.00 ms 2.00 ms to 4.00 ms, IQR 1.00 ms", "333", "7.00×", "of 20.0 GB/s", "reference",
+          "exact ✓ logit error 2.5e-6", "26.0 KiB", "Test CPU", "not known",
+          "It is a truth universally acknowledged, that a single man"}) {
+        QVERIFY2(text.contains(QString::fromUtf8(expected)), expected);
+    }
+    QVERIFY(!text.contains(QStringLiteral("not finished")));
+}
+
+void ReportTest::reportIsSelfContained() {
+    const QString html = reportOf(makeRecord());
+    QVERIFY(html.startsWith(QStringLiteral("<!DOCTYPE html>")));
+    QVERIFY(!html.contains(QRegularExpression(QStringLiteral("(src|href)=\"(?!#|data:)"))));
+    QVERIFY(!html.contains(QStringLiteral("<script")));
+    QVERIFY(!html.contains(QStringLiteral("@import")) && !html.contains(QStringLiteral("url(")));
+    // Five charts, each a whole SVG that can be drawn.
+    const QRegularExpression svg(QStringLiteral("<svg .*?</svg>"),
+                                 QRegularExpression::DotMatchesEverythingOption);
+    int n = 0;
+    for (auto it = svg.globalMatch(html); it.hasNext(); ++n) {
+        QVERIFY(QSvgRenderer(it.next().captured().toUtf8()).isValid());
+    }
+    QCOMPARE(n, 5);
+}
+
+void ReportTest::reportFollowsTheReadersTheme() {
+    const QString html = reportOf(makeRecord());
+    const qsizetype dark = html.indexOf(QStringLiteral("prefers-color-scheme: dark"));
+    QVERIFY(dark > 0);
+    const QString rule = QStringLiteral("svg [stroke=\"%1\"]{stroke:%2}")
+                             .arg(themeColors(false).lanes[0].name(), themeColors(true).lanes[0].name());
+    QVERIFY(html.indexOf(rule) > dark);
+    // Every colour of the charts has such a rule.
+    const QRegularExpression color(QStringLiteral("(?:fill|stroke)=\"(#[0-9a-f]{6})\""));
+    const QString charts = html.mid(html.indexOf(QStringLiteral("<svg")));
+    for (auto it = color.globalMatch(charts); it.hasNext();) {
+        const QString name = it.next().captured(1);
+        QVERIFY2(html.contains(QStringLiteral("=\"%1\"]{").arg(name)) || name == QLatin1String("#000000"),
+                 qPrintable(name));
+    }
+}
+
+void ReportTest::everyNumberIsDefined() {
+    const QString text = textOf(reportOf(makeRecord()));
+    QVERIFY(definitions().size() >= 12);
+    for (const Definition& definition : definitions()) {
+        QVERIFY2(text.contains(definition.text), qPrintable(definition.name));
+        QVERIFY(definition.text.endsWith(QLatin1Char('.')));
+    }
+    for (const RecordChart& entry : makeRecordCharts(makeRecord()))
+        QVERIFY(!entry.chart->definition().isEmpty());
+}
+
+void ReportTest::differentOutputHasNoSpeedUp() {
+    Record record = makeRecord();
+    record.lanes[1].repetitions[1].steps[4].token = 7;
+    record.lanes[1].text = " a single woman";
+    const QString html = reportOf(record);
+    const QString text = textOf(html);
+    QVERIFY(text.contains(QStringLiteral("differs from token 5 on")));
+    QVERIFY(!text.contains(QStringLiteral("7.00×")));
+    QVERIFY(text.contains(QStringLiteral("not shown: output differs")));
+    QVERIFY(html.contains(QStringLiteral(" a single <u>woman</u>")));
+}
+
+void ReportTest::unfinishedRunsSaySo_data() {
+    QTest::addColumn<FinishReason>("status");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("cancelled") << FinishReason::cancelled
+                               << "This run was not finished: cancelled. Stopped by the user.";
+    QTest::newRow("capacity") << FinishReason::capacity
+                              << "This run was not finished: capacity. Stopped by the user.";
+    QTest::newRow("end of text") << FinishReason::stop_token << "Stopped by the user.";
+}
+
+void ReportTest::unfinishedRunsSaySo() {
+    QFETCH(FinishReason, status);
+    QFETCH(QString, text);
+    Record record = makeRecord();
+    record.status = status;
+    record.reason = "Stopped by the user.";
+    const QString report = textOf(reportOf(record));
+    QVERIFY(report.contains(text));
+    QCOMPARE(report.contains(QStringLiteral("not finished")), status != FinishReason::stop_token);
+}
+
+void ReportTest::hostileTextsStayText() {
+    Record record = makeRecord();
+    record.model.name = "<script>alert(1)</script> %1 %3";
+    record.prompt_text = "<b>&amp; %2";
+    record.lanes[0].spec.name = "\"quoted\" <i>";
+    record.lanes[0].text = record.lanes[1].text = "</div><img src=x> %1";
+    const QString html = reportOf(record);
+    for (const char* raw : {"<script", "<b>", "<i>", "<img"})
+        QVERIFY2(!html.contains(QLatin1String(raw)), raw);
+    QVERIFY(html.contains(QStringLiteral("&lt;script&gt;alert(1)&lt;/script&gt; %1 %3: gpt2 family")));
+    QVERIFY(html.contains(QStringLiteral("&lt;b&gt;&amp;amp; %2")));
+    QVERIFY(html.contains(QStringLiteral("&lt;img src=x&gt; %1")));
+}
+
+void ReportTest::emptyRecords() {
+    Record record = makeRecord();
+    record.status = FinishReason::failed;
+    record.reason = "The first step had a logit that is not a number.";
+    for (LaneRecord& lane : record.lanes) {
+        lane.repetitions.clear();
+        lane.text.clear();
+    }
+    QVERIFY(makeRecordCharts(record).empty());
+    const QString text = textOf(reportOf(record));
+    QVERIFY(text.contains(QStringLiteral("did not run")));
+    QVERIFY(text.contains(QStringLiteral("not measured")));
+    QVERIFY(text.contains(QStringLiteral("not a number")));
+}
+
+void ReportTest::renderWritesEverything() {
+    QTemporaryDir dir;
+    const QString out = dir.filePath(QStringLiteral("a/b"));
+    const Result<QStringList> files = renderRecord(makeRecord(), out);
+    QVERIFY2(files.ok(), files ? "" : files.error().message.c_str());
+    QCOMPARE(QFileInfo(files->first()).fileName(), QStringLiteral("report.html"));
+    QCOMPARE(QDir(out).entryList(QDir::Files).size(), files->size());
+    QCOMPARE(files->size(), 5 * 4 + 2);
+    for (const QString& file : *files) QVERIFY2(QFileInfo(file).size() > 40, qPrintable(file));
+    QCOMPARE(QImage(QDir(out).filePath(QStringLiteral("latency.png"))).size(), QSize(1920, 840));
+    // A second time over the first works as well.
+    QVERIFY(renderRecord(makeRecord(), out).ok());
+    QCOMPARE(QDir(out).entryList(QDir::Files).size(), files->size());
+}
+
+void ReportTest::renderFailures() {
+    QTemporaryDir dir;
+    QFile file(dir.filePath(QStringLiteral("file")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    const Result<QStringList> result = renderRecord(makeRecord(), dir.filePath(QStringLiteral("file/below")));
+    QVERIFY(!result.ok());
+    QCOMPARE(result.error().kind, ErrorKind::io);
+    QVERIFY(!renderRecord(Record{}, dir.path()).ok());
+}
+
+QTEST_MAIN(ReportTest)
+#include "tst_report.moc"
