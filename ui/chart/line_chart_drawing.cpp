@@ -21,8 +21,6 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // Beyond this many points a dashed line is drawn solid: dashes do not profit from the fast polylines.
 constexpr std::size_t maxDashedPoints = 2000;
-// Up to here a curve is drawn as one path, with joints.
-constexpr double maxCrossingsJoined = 8;
 constexpr double pointSize = 5;
 // Where a log axis begins while it has nothing to show.
 constexpr double decadeWithoutData = 1e-8;
@@ -192,7 +190,8 @@ void LineChart::drawLine(Series& series) {
             }
         }
     }
-    if (stride > 1) thinOut(points, [&](double y) { return axisShare(*m_plot->yAxis, y) / pixel; });
+    if (series.kind != SeriesKind::points)
+        thinOut(points, [&](double y) { return axisShare(*m_plot->yAxis, y) / pixel; });
     series.graph->data()->set(points, true);
 }
 
@@ -307,18 +306,14 @@ void LineChart::updateDrawing() {
 }
 
 void LineChart::drawVisible() {
-    double most = 0;
     for (Series& series : m_series) {
         stylePen(series);
         if (series.kind == SeriesKind::area || series.kind == SeriesKind::range) {
             drawFilled(series);
         } else {
             drawLine(series);
-            if (series.kind != SeriesKind::points) most = std::max(most, crossings(series));
         }
     }
-    // Polylines drawn fast have ugly joints, but without them noise takes hundreds of milliseconds.
-    m_plot->setPlottingHint(QCP::phFastPolylines, most > maxCrossingsJoined);
 }
 
 double LineChart::crossings(const Series& series) const {
@@ -336,6 +331,11 @@ void LineChart::stylePen(Series& series) {
     QPen pen(series.graph->pen().color(), n > 60 ? 1.0 : series.kind == SeriesKind::wide_line ? 4.0 : 1.5);
     if (series.kind == SeriesKind::dashed_line && series.x.size() <= maxDashedPoints && n <= 60) {
         pen.setDashPattern({4, 3});
+    } else if (n <= 60) {
+        // Lines are drawn piece by piece (`phFastPolylines`: as one path, noise takes hundreds of
+        // milliseconds); round ends make joints of them.
+        pen.setCapStyle(Qt::RoundCap);
+        pen.setJoinStyle(Qt::RoundJoin);
     }
     series.graph->setPen(pen);
     series.graph->setAntialiased(n <= 200);
@@ -416,8 +416,9 @@ void LineChart::updateMargins() {
 }
 
 void LineChart::layoutBody(const QRect& body) {
-    m_plot->setGeometry(body);
-    m_overlay->setGeometry(body);
+    const QRect place(body.topLeft(), body.size().expandedTo(QSize(1, 1)));  // QCustomPlot cannot be empty
+    m_plot->setGeometry(place);
+    m_overlay->setGeometry(place);
     m_overlay->raise();
     fitTo(body.size());
     m_overlay->setPlotArea(plotArea());
