@@ -179,6 +179,33 @@ def save(model, tok, cfg, out, log):
     (out / "training.json").write_text(json.dumps(log, indent=1) + "\n")
 
 
+def load(model, folder):
+    """Puts the weights that `save` wrote back into `model`; returns the log of the run that wrote them."""
+    blob = (folder / "model.safetensors").read_bytes()
+    n = struct.unpack("<Q", blob[:8])[0]
+    header, data = json.loads(blob[8:8 + n]), blob[8 + n:]
+
+    def put(name, target, transpose=False):
+        entry = header[name]
+        begin, end = entry["data_offsets"]
+        value = torch.frombuffer(bytearray(data[begin:end]), dtype=torch.float16).float().view(entry["shape"])
+        target.data.copy_(value.t() if transpose else value)
+
+    put("wte.weight", model.wte.weight)
+    put("wpe.weight", model.wpe.weight)
+    norms = [("ln_f", model.ln_f)]
+    for i, b in enumerate(model.h):
+        p = f"h.{i}."
+        norms += [(p + "ln_1", b.ln_1), (p + "ln_2", b.ln_2)]
+        for n, m in (("attn.c_attn", b.c_attn), ("attn.c_proj", b.c_proj), ("mlp.c_fc", b.c_fc), ("mlp.c_proj", b.mlp_proj)):
+            put(p + n + ".weight", m.weight, transpose=True)
+            put(p + n + ".bias", m.bias)
+    for name, norm in norms:
+        put(name + ".weight", norm.weight)
+        put(name + ".bias", norm.bias)
+    return json.loads((folder / "training.json").read_text())
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("corpus", type=Path)
@@ -192,6 +219,7 @@ def main():
     a.add_argument("--lr", type=float, default=2e-3)
     a.add_argument("--dropout", type=float, default=0.1, help="0 for a few passes over the corpus, 0.1 for many")
     a.add_argument("--batch", type=int, default=16, help="rows of 256 tokens per step")
+    a.add_argument("--resume", type=Path, help="go on from the weights of this folder, written by an earlier run of the same shape")
     a.add_argument("--bf16", action="store_true", help="matrix products in bfloat16 (needs AMX or AVX512_BF16 to pay off)")
     a.add_argument("--threads", type=int, default=torch.get_num_threads())
     cfg = a.parse_args()
@@ -216,6 +244,9 @@ def main():
     log = {"corpus_sha256": hashlib.sha256(raw.encode()).hexdigest(), "parameters": params, "tokens": len(ids),
            "settings": {k: str(v) if isinstance(v, Path) else v for k, v in vars(cfg).items()}, "torch": torch.__version__, "curve": []}
 
+    if cfg.resume:
+        log["resumed_from"] = load(model, cfg.resume)
+
     def batch(source, b, t):
         s = torch.randint(0, len(source) - t - 1, (b,))
         return torch.stack([source[i:i + t] for i in s]), torch.stack([source[i + 1:i + t + 1] for i in s])
@@ -231,6 +262,9 @@ def main():
         return sum(losses) / len(losses)
 
     # Short windows at random position offsets train every position cheaply; the last sixth uses full-length windows.
+    if cfg.resume:
+        log["held_out_loss_at_start"] = round(held_out_loss(), 4)
+        print("held-out loss at the start", log["held_out_loss_at_start"], flush=True)
     step, seen, begin, limit = 0, 0, time.time(), cfg.minutes * 60
     model.train()
     while True:
