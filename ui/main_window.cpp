@@ -7,6 +7,7 @@
 #include <QDialog>
 #include <QLabel>
 #include <QMenuBar>
+#include <QScreen>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -77,6 +78,8 @@ MainWindow::~MainWindow() {
 }
 
 void MainWindow::buildPages() {
+    // In the order of the Tab key: tool bar, panel, page.
+    QWidget* header = buildHeader();
     m_panel = new ExperimentPanel(this);
     m_messages = new MessageBar(this);
     m_messages->setObjectName(QStringLiteral("messageBar"));
@@ -110,7 +113,7 @@ void MainWindow::buildPages() {
     auto* rows = new QVBoxLayout(central);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
-    rows->addWidget(buildHeader());
+    rows->addWidget(header);
     rows->addWidget(m_splitter, 1);
     setCentralWidget(central);
 }
@@ -243,6 +246,9 @@ void MainWindow::connectSession() {
     connect(session, &Session::modelLoaded, this, [this](const std::shared_ptr<const LoadedModel>& model) {
         m_panel->modelCard()->setRef(m_session->modelRef());
         m_panel->setModel(model->weights->config, model->tokenizer != nullptr);
+        // A record that was opened before its model: now its text can be taken apart into tokens.
+        if (const auto record = m_data.finishedRecord(); record && !m_data.tokenizer() && model->tokenizer)
+            m_data.show(record, model.get());
         updateMemory();
     });
     connect(session, &Session::runStarted, this,
@@ -264,7 +270,7 @@ void MainWindow::restore(const Options& options) {
     if (const QByteArray geometry = m_settings.get(settings::windowGeometry); !geometry.isEmpty())
         restoreGeometry(geometry);
     else
-        resize(1440, 900);
+        resize(QSize(1440, 900).boundedTo(screen()->availableSize()));
     if (const QByteArray state = m_settings.get(settings::splitterState); !state.isEmpty())
         m_splitter->restoreState(state);
     else
@@ -319,6 +325,7 @@ void MainWindow::runFinished(const std::shared_ptr<const Record>& record) {
 }
 
 void MainWindow::requestFailed(const Error& error) {
+    m_data.abandon();
     if (error.kind != ErrorKind::cancelled)
         m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(error.message));
     // A model that could not be loaded gives way to the one that is still there.

@@ -71,6 +71,12 @@ void RunData::finish(std::shared_ptr<const Record> record) {
     emit reset();
 }
 
+void RunData::abandon() {
+    if (!m_live) return;
+    m_live = false;
+    emit reset();
+}
+
 void RunData::show(std::shared_ptr<const Record> record, const LoadedModel* model) {
     // A large file's hash is not known yet, and computing it here would block the window: its place decides
     // then.

@@ -31,6 +31,8 @@ public:
     void append(const std::vector<StepEvent>& steps);
     /// The live run has ended; `record` takes its place.
     void finish(std::shared_ptr<const Record> record);
+    /// The live run has ended without a record: what it has made so far stays on screen.
+    void abandon();
     /// Shows a record from a file. `model` is used for its tokenizer if it is the record's model; may be
     /// null.
     void show(std::shared_ptr<const Record> record, const LoadedModel* model);

@@ -64,6 +64,8 @@ private slots:
     void shortcutsAreUnique();
     void countsDroppedEvents();
     void fitsSmallWindows();
+    void keyboardReachesEverything();
+    void takesARecordApartOnceItsModelIsThere();
 
 private:
     Theme* m_theme = nullptr;
@@ -392,6 +394,55 @@ void MainWindowTest::fitsSmallWindows() {
     const QSize least = fixture.window->minimumSizeHint();
     QVERIFY2(least.width() <= 1100 && least.height() <= 700,
              qPrintable(QString("%1 x %2").arg(least.width()).arg(least.height())));
+}
+
+// Tab goes through tool bar, panel and page, and every stop has something to read out.
+void MainWindowTest::keyboardReachesEverything() {
+    WindowFixture fixture(*m_theme, {.autostart = false});
+    MainWindow& window = *fixture.window;
+    QVERIFY(fixture.awaitIdle());
+    QStringList stops;
+    for (QWidget* w = window.nextInFocusChain(); w != &window; w = w->nextInFocusChain()) {
+        if (!w->isVisible() || !w->isEnabled() || !(w->focusPolicy() & Qt::TabFocus) ||
+            w->focusProxy() != nullptr)
+            continue;
+        const QString text =
+            w->accessibleName().isEmpty() ? w->property("text").toString() : w->accessibleName();
+        QVERIFY2(!text.isEmpty(), qPrintable(w->metaObject()->className() + w->objectName()));
+        stops << w->objectName();
+    }
+    const auto place = [&](const char* name) { return stops.indexOf(QLatin1String(name)); };
+    QVERIFY(place("runButton") >= 0);
+    QVERIFY(place("runButton") < place("promptEdit"));
+    QVERIFY(place("promptEdit") < place("newTokens"));
+    QVERIFY(place("newTokens") < place("addLane"));
+    QVERIFY(place("addLane") < place("repetitions"));
+    QVERIFY(place("repetitions") < place("laneTable"));
+    QVERIFY(place("laneTable") < place("stream0"));
+}
+
+void MainWindowTest::takesARecordApartOnceItsModelIsThere() {
+    WindowFixture fixture(*m_theme, {.autostart = false});
+    MainWindow& window = *fixture.window;
+    QVERIFY(fixture.awaitIdle());
+    Experiment experiment = window.panel()->experiment();
+    experiment.new_tokens = 5;
+    experiment.warmup = 0;
+    window.panel()->setExperiment(experiment);
+    window.startRun();
+    QVERIFY(fixture.awaitRecord());
+    const QString path = fixture.folder.filePath("demo.json");
+    QVERIFY(window.saveRecordTo(path));
+
+    WindowFixture other(*m_theme, {.open = path, .autostart = false});
+    TokenStream* stream = other.window->racePage()->stream(0);
+    QVERIFY(stream != nullptr);
+    QCOMPARE(stream->tokenCount(), 0);  // the text alone
+    const QString text = stream->text();
+    QVERIFY(other.awaitIdle());
+    QCOMPARE(stream->tokenCount(), 5);
+    QCOMPARE(stream->text(), text);
+    QCOMPARE(stream->text(), window.racePage()->stream(0)->text());
 }
 
 QTEST_MAIN(MainWindowTest)
