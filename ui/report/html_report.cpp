@@ -385,12 +385,14 @@ QByteArray htmlReport(const Record& record, const std::vector<RecordChart>& char
     page += styleSheet() + QStringLiteral("</head>\n<body>\n<main>\n");
     page += QStringLiteral("<h1>%1</h1>\n<div class=\"muted\">%2</div>\n")
                 .arg(html(tr("Decoding %1").arg(model)),
-                     html(tr("%1 · %2 prompt tokens · %3 new tokens · %4 repetitions · DecodeScope")
+                     html(tr("%1 · %2 prompt tokens · %3 new tokens · %4 · DecodeScope")
                               .arg(record.started_at.empty() ? tr("time not known")
                                                              : QString::fromStdString(record.started_at),
                                    QString::number(record.prompt_ids.size()),
                                    QString::number(record.experiment.new_tokens),
-                                   QString::number(record.experiment.repetitions))));
+                                   record.experiment.repetitions == 1
+                                       ? tr("1 repetition")
+                                       : tr("%1 repetitions").arg(record.experiment.repetitions))));
     page += statusCard(record);
     page += card({}, stripTable(record));
     page += chartCards(charts);
