@@ -178,19 +178,6 @@ Result<void> check_drive(const Experiment& experiment) {
 
 }  // namespace
 
-const char* to_string(LaneMode mode) {
-    return mode == LaneMode::naive ? "naive" : "cached";
-}
-
-const char* to_string(CacheKind kind) {
-    switch (kind) {
-        case CacheKind::none: return "none";
-        case CacheKind::concat: return "concat";
-        case CacheKind::static_: return "static";
-    }
-    return "none";
-}
-
 const char* to_string(Drive drive) {
     switch (drive) {
         case Drive::forced: return "forced";
@@ -201,11 +188,12 @@ const char* to_string(Drive drive) {
 }
 
 const char* to_string(Interleave interleave) {
-    return interleave == Interleave::step ? "step" : "repetition";
-}
-
-const char* to_string(AllocationPolicy policy) {
-    return policy == AllocationPolicy::reused ? "reused" : "fresh";
+    switch (interleave) {
+        case Interleave::automatic: return "automatic";
+        case Interleave::step: return "step";
+        case Interleave::repetition: return "repetition";
+    }
+    return "automatic";
 }
 
 std::size_t Experiment::reference_index() const {
