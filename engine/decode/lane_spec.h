@@ -6,6 +6,7 @@
 
 #include "engine/attention/window.h"
 #include "engine/cache/cache_spec.h"
+#include "engine/core/memory.h"
 #include "engine/formats/model_ref.h"
 
 namespace decodescope {
@@ -26,9 +27,6 @@ enum class Batching { single, static_, continuous };
 /// How rows of different lengths are made a rectangle in a static batch: pads in front, pads behind, or not
 /// at all (each row is given its own tokens only).
 enum class Padding { left, right, none };
-
-/// Buffers kept for the whole run, or allocated afresh for every temporary (what a tutorial's code does).
-enum class AllocationPolicy { reused, fresh };
 
 /// Where drafts come from: the model's own first layers, tokens that followed the same n tokens earlier in
 /// the text, or another model with the same vocabulary.
