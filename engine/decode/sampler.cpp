@@ -153,8 +153,12 @@ void Sampler::sort_to(std::span<const float> logits, std::size_t count, std::siz
         return x != y ? x > y : a < b;
     };
     const auto at = [&](std::size_t rank) { return order_.begin() + static_cast<std::ptrdiff_t>(rank); };
-    if (count < end) std::nth_element(at(sorted_), at(count), at(end), falling);
-    std::sort(at(sorted_), at(count), falling);
+    if (count - sorted_ < (end - sorted_) / 64) {
+        std::partial_sort(at(sorted_), at(count), at(end), falling);
+    } else {
+        if (count < end) std::nth_element(at(sorted_), at(count), at(end), falling);
+        std::sort(at(sorted_), at(count), falling);
+    }
     sorted_ = count;
 }
 
