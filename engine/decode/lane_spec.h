@@ -46,11 +46,13 @@ const char* to_string(Acceptance acceptance);
 /// Drafting of a speculative lane.
 struct DraftSpec {
     DraftKind kind = DraftKind::ngram;
-    int tokens = 4;  ///< most drafts per verify call
-    int layers = 1;  ///< kind layers: how many of the model's first
-    int ngram = 2;   ///< kind ngram: tokens that must match
-    ModelRef model;  ///< kind model
+    int tokens = 4;    ///< most drafts per verify call
+    int layers = 1;    ///< kind layers: how many of the model's first
+    int ngram = 2;     ///< kind ngram: tokens that must match
+    ModelRef model{};  ///< kind model
     Acceptance acceptance = Acceptance::match;
+
+    friend bool operator==(const DraftSpec&, const DraftSpec&) = default;
 };
 
 /// One way of decoding inside an experiment.

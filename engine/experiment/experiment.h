@@ -11,6 +11,7 @@
 #include "engine/decode/lane_spec.h"
 #include "engine/decode/sampling.h"
 #include "engine/formats/model_ref.h"
+#include "engine/model/model_config.h"
 
 namespace decodescope {
 
@@ -26,13 +27,13 @@ const char* to_string(Interleave interleave);
 /// One request: a prompt as text, token ids, or random ids, and when it comes and goes.
 struct PromptSpec {
     enum class Kind { text, ids, random } kind = Kind::text;
-    std::string text;
-    std::vector<std::int32_t> ids;
-    int length = 0;          ///< random
-    std::uint64_t seed = 0;  ///< random
-    std::string isolation;   ///< requests share cached prefixes only with those of the same group
-    int arrival_step = 0;    ///< continuous batch: the step of the lane before which the request comes
-    int cancel_after = 0;    ///< cancelled once it has this many new tokens; 0 = never
+    std::string text{};
+    std::vector<std::int32_t> ids{};
+    int length = 0;           ///< random
+    std::uint64_t seed = 0;   ///< random
+    std::string isolation{};  ///< requests share cached prefixes only with those of the same group
+    int arrival_step = 0;     ///< continuous batch: the step of the lane before which the request comes
+    int cancel_after = 0;     ///< cancelled once it has this many new tokens; 0 = never
 };
 
 /// What to run: `decodescope.experiment/1`.
@@ -62,8 +63,13 @@ struct Experiment {
     Result<void> validate() const;
 };
 
+/// Checks what only the model can tell: token ids, top_k, the layers of drafts, the groups of kivi caches.
+Result<void> check_against_model(const Experiment& experiment, const ModelConfig& model);
+
 /// The lane that a word stands for on the command line ("naive", "static", "paged", "kivi", ...).
 Result<LaneSpec> lane_from_name(std::string_view name);
+/// Those words: "naive, concat, ...".
+std::string lane_words();
 
 /// Parses an experiment; unknown schema versions are refused, unknown fields end up in `warnings`.
 Result<Experiment> parse_experiment(std::string_view json, std::vector<std::string>* warnings = nullptr);

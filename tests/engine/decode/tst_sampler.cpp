@@ -225,7 +225,7 @@ private slots:
         std::vector<double> distribution(logits.size());
         QVERIFY(sampler.distribution(logits, {}, distribution));
         QVERIFY(std::abs(std::accumulate(distribution.begin(), distribution.end(), 0.0) - 1) < 1e-9);
-        for (int index = 0; index < 40; ++index) {
+        for (int index = 0; index < 16; ++index) {
             double left = sampler.uniform(index);
             std::size_t rank = 0;
             while ((left -= distribution[order[rank]]) >= 1e-12) ++rank;
