@@ -230,12 +230,18 @@ Result<void> check_against_model(const Experiment& experiment, const ModelConfig
                 fmt::format("lanes[{}].draft.layers", i),
                 fmt::format("is {}, expected fewer than the model's {}", lane.draft.layers, model.n_layer));
         }
-        if (lane.cache.kind == CacheKind::kivi && lane.cache.group < model.head_dim &&
-            model.head_dim % lane.cache.group != 0) {
+        if (lane.cache.kind != CacheKind::kivi) continue;
+        if (lane.cache.group < model.head_dim && model.head_dim % lane.cache.group != 0) {
             return field_error(
                 fmt::format("lanes[{}].cache.group", i),
                 fmt::format("is {}, expected at least the model's head_dim of {} or a divisor of it",
                             lane.cache.group, model.head_dim));
+        }
+        if (model.head_dim * lane.cache.bits % 8 != 0) {
+            return field_error(
+                fmt::format("lanes[{}].cache.bits", i),
+                fmt::format("is {}, expected a head of whole bytes, but the model's head_dim is {}",
+                            lane.cache.bits, model.head_dim));
         }
     }
     return {};

@@ -44,8 +44,8 @@ Result<void> check_cache_kind(const std::string& path, const LaneSpec& lane) {
             }
             return expect_kind(path, lane, "a cached lane", {concat, static_, paged, window, int8, kivi});
         case LaneMode::speculative:
-            // a window cache has forgotten what taking drafts back would show again
-            return expect_kind(path, lane, "a speculative lane", {concat, static_, paged, int8, kivi});
+            return expect_kind(path, lane, "a speculative lane",
+                               {concat, static_, paged, window, int8, kivi});
         case LaneMode::beam: return expect_kind(path, lane, "a beam lane", {concat, static_, paged});
     }
     return {};
@@ -154,10 +154,14 @@ Result<void> check_batching(const std::string& path, const LaneSpec& lane, const
             path + ".batch.padding",
             fmt::format("is \"{}\", but only a static batch is padded", to_string(lane.padding)));
     }
-    if (lane.cache.share_prefixes && lane.batching == Batching::static_ && lane.padding != Padding::none) {
-        return field_error(path + ".batch.padding",
-                           fmt::format("is \"{}\", expected \"none\" where cache.share_prefixes is true",
-                                       to_string(lane.padding)));
+    if (lane.batching == Batching::static_ && lane.padding != Padding::none) {
+        const char* reason = lane.cache.kind == CacheKind::kivi ? "a kivi cache cannot hold pads"
+                             : lane.cache.share_prefixes        ? "padded rows have no prefix to share"
+                                                                : nullptr;
+        if (reason != nullptr) {
+            return field_error(path + ".batch.padding", fmt::format("is \"{}\", but {}, expected \"none\"",
+                                                                    to_string(lane.padding), reason));
+        }
     }
     if (lane.batching == Batching::continuous) {
         DS_TRY(check_range(path + ".batch.max_rows", lane.max_rows, 0, 256));

@@ -3,44 +3,17 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <csignal>
 
+#include "tests/app/cli_process.h"
+
+using namespace decodescope::test;
+
 namespace {
-
-constexpr int patience = 120'000;  // a sanitizer build on a busy machine
-
-struct Outcome {
-    int exitCode = -1;
-    QByteArray out;
-    QByteArray err;
-};
-
-QString program() {
-    return QStringLiteral(DECODESCOPE_BIN_DIR "/decodescope-cli");
-}
-
-Outcome cli(const QStringList& arguments, const QByteArray& input = {}) {
-    QProcess process;
-    process.start(program(), arguments);
-    process.write(input);
-    process.closeWriteChannel();
-    if (!process.waitForFinished(patience) || process.exitStatus() != QProcess::NormalExit) {
-        process.kill();
-        process.waitForFinished();
-        return {-1, process.readAllStandardOutput(), process.readAllStandardError()};
-    }
-    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-}
-
-QJsonValue jsonOf(const QByteArray& json) {
-    return QJsonDocument::fromJson(json).object();
-}
 
 /// Sum of `positions_forwarded` over the steps of a lane's first repetition.
 int positionsForwarded(const QJsonValue& lane) {
@@ -98,16 +71,18 @@ private slots:
         QTest::newRow("format") << "run --format xml"
                                 << "--format: \"xml\" is not one of table, json, jsonl, csv, md.";
         QTest::newRow("lane")
-            << "run --lanes naive,paged"
-            << "--lanes: Lane \"paged\" is not known, expected naive, concat, static or cached.";
+            << "run --lanes naive,ring"
+            << "--lanes: Lane \"ring\" is not known, expected one of naive, concat, static, ";
         QTest::newRow("lane empty") << "run --lanes naive,,static"
                                     << "--lanes: \"naive,,static\" has an empty entry";
         QTest::newRow("lane twice") << "run --lanes naive,naive"
                                     << "lanes[1].name is \"naive\" like lanes[0].name";
         QTest::newRow("reference") << "run --reference best"
                                    << "--reference: there is no lane \"best\".";
-        QTest::newRow("capacity of nothing") << "run --lanes naive,concat --capacity 9"
-                                             << "--capacity: there is no static lane to apply it to.";
+        QTest::newRow("capacity of nothing")
+            << "run --lanes naive,concat --capacity 9"
+            << "--capacity: there is no lane with a static, paged, window, int8 or kivi cache to "
+               "apply it to.";
         QTest::newRow("chunk of nothing") << "run --lanes naive --prefill-chunk 4"
                                           << "--prefill-chunk: there is no cached lane to apply it to.";
         QTest::newRow("two prompts") << "run --prompt a --ids 1"
@@ -194,7 +169,9 @@ private slots:
             << QByteArray(
                    "{\"schema\": \"decodescope.experiment/1\", \"prompts\": [{\"text\": \"a\"}], \"lanes\": "
                    "[{\"name\": \"a\", \"mode\": \"cached\", \"cache\": {\"kind\": \"odd\"}}]}")
-            << ": lanes[0].cache.kind is \"odd\", expected \"none\" or \"concat\" or \"static\".";
+            << ": lanes[0].cache.kind is \"odd\", expected \"none\" or \"concat\" or \"static\" or \"paged\" "
+               "or "
+               "\"window\" or \"int8\" or \"kivi\".";
     }
     void badExperiment() {
         QFETCH(QByteArray, json);

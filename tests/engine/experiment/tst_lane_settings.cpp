@@ -72,7 +72,11 @@ private slots:
         row("sharing number", lane_of("cached", "\"paged\", \"share_prefixes\": 1"),
             "lanes[0].cache.share_prefixes is 1, expected true or false.");
         row("sharing of padded rows", lane_of("cached", "\"paged\", \"share_prefixes\": true", batch),
-            "lanes[0].batch.padding is \"left\", expected \"none\" where cache.share_prefixes is true.");
+            "lanes[0].batch.padding is \"left\", but padded rows have no prefix to share, expected "
+            "\"none\".");
+        row("pads in kivi",
+            lane_of("cached", "\"kivi\"", "\"batch\": {\"kind\": \"static\", \"padding\": \"right\"}"),
+            "lanes[0].batch.padding is \"right\", but a kivi cache cannot hold pads, expected \"none\".");
         row("bits 3", lane_of("cached", "\"kivi\", \"bits\": 3"),
             "lanes[0].cache.bits is 3, expected 2 or 4.");
         row("bits of int8", lane_of("cached", "\"int8\", \"bits\": 2"),
@@ -186,10 +190,6 @@ private slots:
         row("speculative batch", lane_of("speculative", "\"static\"", batch),
             "lanes[0].batch.kind is \"static\", expected \"single\" for a speculative lane.");
         row("speculative without cache", lane_of("speculative", ""), "lanes[0].cache is missing.");
-        row("speculative window", lane_of("speculative", "\"window\"", "\"window\": {\"size\": 4}"),
-            "lanes[0].cache.kind is \"window\", expected \"concat\" or \"static\" or \"paged\" or \"int8\" "
-            "or \"kivi\" "
-            "for a speculative lane.");
         row("speculative kivi", lane_of("speculative", "\"kivi\", \"residual\": 4"),
             "lanes[0].cache.residual is 4, expected at least draft.tokens + 1 = 5, so that drafts can be "
             "taken back.");
