@@ -35,7 +35,8 @@ public:
     /// Makes room, so that plans up to this size allocate nothing.
     void reserve(int n_row, int n_query, int n_slot);
     /// Adds a row: the positions of its queries (padding queries are `slot_padding` and see nothing) and the
-    /// positions its slots hold after this call's append, with `slot_empty` / `slot_padding` where they apply.
+    /// positions its slots hold after this call's append, with `slot_empty` / `slot_padding` where they
+    /// apply.
     void add_row(std::span<const std::int32_t> query_positions, std::span<const std::int32_t> slot_positions);
 
     int batch() const { return static_cast<int>(rows_.size()); }

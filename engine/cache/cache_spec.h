@@ -19,14 +19,15 @@ const char* to_string(CacheKind kind);
 /// experiment says so).
 struct CacheSpec {
     CacheKind kind = CacheKind::none;
-    DType dtype = DType::f32;     ///< of the entries: concat, static, paged, window
-    int capacity = 0;             ///< tokens per row, all kinds but concat; 0 = prompt + new tokens - 1
-    int block = 16;               ///< paged: tokens per block
-    int blocks = 0;               ///< paged: blocks of the pool; 0 = enough for every row
-    bool share_prefixes = false;  ///< paged: requests of one isolation group share the blocks of equal prefixes
-    int bits = 4;                 ///< kivi: 2 or 4
-    int group = 32;               ///< kivi: tokens of a K group, channels of a V group
-    int residual = 32;            ///< kivi: at least this many newest tokens stay in f32
+    DType dtype = DType::f32;  ///< of the entries: concat, static, paged, window
+    int capacity = 0;          ///< tokens per row, all kinds but concat; 0 = prompt + new tokens - 1
+    int block = 16;            ///< paged: tokens per block
+    int blocks = 0;            ///< paged: blocks of the pool; 0 = enough for every row
+    bool share_prefixes =
+        false;          ///< paged: requests of one isolation group share the blocks of equal prefixes
+    int bits = 4;       ///< kivi: 2 or 4
+    int group = 32;     ///< kivi: tokens of a K group, channels of a V group
+    int residual = 32;  ///< kivi: at least this many newest tokens stay in f32
 };
 
 }  // namespace decodescope

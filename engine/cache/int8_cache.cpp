@@ -82,9 +82,9 @@ KvBytes Int8Cache::bytes() const {
 
 Result<void> Int8Cache::reorder_storage(std::span<const int> parents) {
     const std::size_t row_slots = slot_index(0, 1, 0, 0);
-    auto scratch = Buffer::allocate(
-        ledger_, Owner::workspace,
-        row_slots * parents.size() * std::max(index(shape().head_dim), sizeof(float)));
+    auto scratch =
+        Buffer::allocate(ledger_, Owner::workspace,
+                         row_slots * parents.size() * std::max(index(shape().head_dim), sizeof(float)));
     if (!scratch) return scratch.error();
     for (int layer = 0; layer < shape().n_layer; ++layer) {
         const std::size_t first = slot_index(layer, 0, 0, 0);

@@ -28,19 +28,21 @@ Result<std::unique_ptr<KvCache>> KiviCache::make(const CacheSpec& spec, const Kv
     const bool bits = spec.bits == 2 || spec.bits == 4;
     if (room.capacity < 1 || !bits || spec.group < 1 || spec.group > max_group || spec.residual < 0 ||
         room.max_call < 1) {
-        return Error{ErrorKind::bad_input,
-                     fmt::format("Kivi cache: got capacity {}, {} bits, groups of {} and a residual of {}, expected "
-                                 "at least 1, 2 or 4, 1 to 1024 and at least 0.",
-                                 room.capacity, spec.bits, spec.group, spec.residual)};
+        return Error{
+            ErrorKind::bad_input,
+            fmt::format("Kivi cache: got capacity {}, {} bits, groups of {} and a residual of {}, expected "
+                        "at least 1, 2 or 4, 1 to 1024 and at least 0.",
+                        room.capacity, spec.bits, spec.group, spec.residual)};
     }
     const int v_channel = std::min(spec.group, shape.head_dim);
     if (shape.head_dim % v_channel != 0 || shape.head_dim * spec.bits % 8 != 0) {
-        return Error{ErrorKind::bad_input,
-                     fmt::format("Kivi cache: groups of {} channels do not divide head_dim = {} into whole bytes.",
-                                 v_channel, shape.head_dim)};
+        return Error{
+            ErrorKind::bad_input,
+            fmt::format("Kivi cache: groups of {} channels do not divide head_dim = {} into whole bytes.",
+                        v_channel, shape.head_dim)};
     }
-    const int ring = static_cast<int>(std::min<std::int64_t>(
-        room.capacity, std::int64_t{spec.residual} + spec.group - 1 + room.max_call));
+    const int ring = static_cast<int>(
+        std::min<std::int64_t>(room.capacity, std::int64_t{spec.residual} + spec.group - 1 + room.max_call));
     std::unique_ptr<KiviCache> cache(new KiviCache(spec, shape, room.capacity, ring));
     const std::size_t heads = cache->head_index(shape.n_layer, 0, 0);
     const std::size_t groups = heads * index(cache->n_group_);
@@ -136,7 +138,8 @@ void KiviCache::quantise_group(std::size_t head, int group) {
             column[t] = recent(recent_keys_, head, group * spec_.group + t)[c];
         }
         key_scales[c] = group_scale(column, spec_.group, 1, bits);
-        for (int t = 0; t < spec_.group; ++t) put(key_codes, t, c, group_code(column[t], key_scales[c], bits));
+        for (int t = 0; t < spec_.group; ++t)
+            put(key_codes, t, c, group_code(column[t], key_scales[c], bits));
     }
     for (int t = 0; t < spec_.group; ++t) {
         const float* value = recent(recent_values_, head, group * spec_.group + t);
@@ -169,8 +172,8 @@ void KiviCache::read(int layer, int row, int kv_head, SlotRange slots, float* k,
         const std::size_t code_start = at * code_bytes(1);
         if (k != nullptr) {
             const auto* codes = reinterpret_cast<const std::uint8_t*>(key_codes_.data()) + code_start;
-            const auto* scales = reinterpret_cast<const GroupScale*>(key_scales_.data()) +
-                                 at / index(spec_.group) * index(d);
+            const auto* scales =
+                reinterpret_cast<const GroupScale*>(key_scales_.data()) + at / index(spec_.group) * index(d);
             for (int c = 0; c < d; ++c) {
                 const int code = codes[c / per_byte] >> (c % per_byte * bits) & mask;
                 k[out + index(c)] = scales[c].zero + static_cast<float>(code) * scales[c].scale;
@@ -193,10 +196,11 @@ Result<void> KiviCache::can_truncate(int row, int n_token) const {
     const int dropped = next_position(row) - n_token;
     const int slots = static_cast<int>(slot_positions(row).size());
     if (slots - dropped >= quantised_[index(row)]) return {};
-    return Error{ErrorKind::capacity,
-                 fmt::format("Kivi cache: row {} cannot go back from {} to {} tokens, because the first {} are "
-                             "quantised in groups.",
-                             row, next_position(row), n_token, quantised_[index(row)])};
+    return Error{
+        ErrorKind::capacity,
+        fmt::format("Kivi cache: row {} cannot go back from {} to {} tokens, because the first {} are "
+                    "quantised in groups.",
+                    row, next_position(row), n_token, quantised_[index(row)])};
 }
 
 KvBytes KiviCache::bytes() const {
@@ -207,8 +211,9 @@ KvBytes KiviCache::bytes() const {
         const auto quantised = index(quantised_[index(b)]);
         const auto recent = slot_positions(b).size() - quantised;
         bytes.payload += elements * quantised * index(spec_.bits) / 8;
-        bytes.scales += heads * sizeof(GroupScale) *
-                        (quantised / index(spec_.group) * index(shape().head_dim) + quantised * index(v_groups_));
+        bytes.scales +=
+            heads * sizeof(GroupScale) *
+            (quantised / index(spec_.group) * index(shape().head_dim) + quantised * index(v_groups_));
         bytes.residual += elements * recent * sizeof(float);
     }
     bytes.live = bytes.payload + bytes.scales + bytes.residual;

@@ -40,15 +40,15 @@ private:
 
     CacheSpec spec_;
     int capacity_;
-    int ring_;       // slots of the f32 ring
-    int n_group_;    // groups of tokens there is room for
-    int v_channel_;  // channels of a V group
-    int v_groups_;   // V groups per token
-    Buffer key_codes_, value_codes_;    // [n_layer, batch, n_kv_head, n_group, group, head_dim x bits / 8]
-    Buffer key_scales_;                 // [n_layer, batch, n_kv_head, n_group, head_dim] GroupScale
-    Buffer value_scales_;               // [n_layer, batch, n_kv_head, n_group, group, v_groups] GroupScale
+    int ring_;                            // slots of the f32 ring
+    int n_group_;                         // groups of tokens there is room for
+    int v_channel_;                       // channels of a V group
+    int v_groups_;                        // V groups per token
+    Buffer key_codes_, value_codes_;      // [n_layer, batch, n_kv_head, n_group, group, head_dim x bits / 8]
+    Buffer key_scales_;                   // [n_layer, batch, n_kv_head, n_group, head_dim] GroupScale
+    Buffer value_scales_;                 // [n_layer, batch, n_kv_head, n_group, group, v_groups] GroupScale
     Buffer recent_keys_, recent_values_;  // [n_layer, batch, n_kv_head, ring, head_dim]: slot s at s % ring
-    std::vector<int> quantised_;        // [batch]
+    std::vector<int> quantised_;          // [batch]
 };
 
 }  // namespace decodescope

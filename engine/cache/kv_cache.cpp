@@ -126,8 +126,8 @@ Result<void> KvCache::can_truncate(int, int) const {
 Result<void> KvCache::truncate(int row, int n_token) {
     Row& here = rows_[index(row)];
     if (call_ != nullptr || n_token < 0 || n_token > here.next_position) {
-        return Error{ErrorKind::internal, fmt::format("KV cache: cannot cut row {} from {} to {} tokens.", row,
-                                                      here.next_position, n_token)};
+        return Error{ErrorKind::internal, fmt::format("KV cache: cannot cut row {} from {} to {} tokens.",
+                                                      row, here.next_position, n_token)};
     }
     if (n_token == here.next_position) return {};
     DS_TRY(can_truncate(row, n_token));

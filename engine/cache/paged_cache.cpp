@@ -35,22 +35,24 @@ Result<std::unique_ptr<KvCache>> PagedCache::make(const CacheSpec& spec, const K
                                                   const KvRoom& room, std::shared_ptr<MemoryLedger> ledger,
                                                   std::uint64_t model_identity) {
     if (room.capacity < 1 || spec.block < 1 || spec.blocks < 0) {
-        return Error{ErrorKind::bad_input,
-                     fmt::format("Paged cache: got capacity {} and {} blocks of {} tokens, expected at least 1 token "
-                                 "in each.",
-                                 room.capacity, spec.blocks, spec.block)};
+        return Error{
+            ErrorKind::bad_input,
+            fmt::format("Paged cache: got capacity {} and {} blocks of {} tokens, expected at least 1 token "
+                        "in each.",
+                        room.capacity, spec.blocks, spec.block)};
     }
     const std::int64_t per_row = (std::int64_t{room.capacity} + spec.block - 1) / spec.block;
     const std::int64_t wanted = spec.blocks > 0 ? spec.blocks : per_row * shape.batch;
     constexpr std::int64_t most_blocks = 1 << 24;
     if (wanted > most_blocks) {
-        return Error{ErrorKind::capacity,
-                     fmt::format("Paged cache: {} blocks are needed, expected at most {}.", wanted, most_blocks)};
+        return Error{
+            ErrorKind::capacity,
+            fmt::format("Paged cache: {} blocks are needed, expected at most {}.", wanted, most_blocks)};
     }
     std::unique_ptr<PagedCache> cache(
         new PagedCache(spec, shape, room.capacity, static_cast<int>(wanted), model_identity));
-    auto storage =
-        Buffer::allocate(std::move(ledger), Owner::kv, cache->block_bytes_ * static_cast<std::size_t>(wanted));
+    auto storage = Buffer::allocate(std::move(ledger), Owner::kv,
+                                    cache->block_bytes_ * static_cast<std::size_t>(wanted));
     if (!storage) return storage.error();
     cache->storage_ = *std::move(storage);
     cache->reserve_slots(room.capacity, room.max_call);
@@ -133,9 +135,10 @@ Result<void> PagedCache::reserve(const CallTokens& call) {
     }
     // Kept blocks are only counted when the untouched ones do not do.
     if (needed > static_cast<int>(free_.size()) && needed > n_available()) {
-        return Error{ErrorKind::capacity,
-                     fmt::format("Paged cache: {} more blocks of {} tokens are needed, but {} of {} are left.",
-                                 needed, block_, n_available(), n_block())};
+        return Error{
+            ErrorKind::capacity,
+            fmt::format("Paged cache: {} more blocks of {} tokens are needed, but {} of {} are left.", needed,
+                        block_, n_available(), n_block())};
     }
     for (int b = 0; b < call.batch(); ++b) {
         const int n_new = call.end(b) - call.begin(b);
@@ -145,13 +148,14 @@ Result<void> PagedCache::reserve(const CallTokens& call) {
         if (stored % index(block_) != 0 && references(table[stored / index(block_)]) > 1) {
             int& shared = table[stored / index(block_)];
             const int own = take_block();
-            std::memcpy(storage_.data() + offset(own, 0, 0, 0, 0), storage_.data() + offset(shared, 0, 0, 0, 0),
-                        block_bytes_);
+            std::memcpy(storage_.data() + offset(own, 0, 0, 0, 0),
+                        storage_.data() + offset(shared, 0, 0, 0, 0), block_bytes_);
             copied_bytes_ += block_bytes_;
             release_block(shared);
             shared = own;
         }
-        while (static_cast<int>(table.size()) < blocks_for(stored + index(n_new))) table.push_back(take_block());
+        while (static_cast<int>(table.size()) < blocks_for(stored + index(n_new)))
+            table.push_back(take_block());
     }
     return {};
 }
@@ -302,7 +306,8 @@ KvBytes PagedCache::bytes() const {
     bytes.payload = bytes.live = used - bytes.padding;
     bytes.shared = wanted - used;
     bytes.reserved = storage_.size_bytes();
-    bytes.meta = slot_map_bytes() + blocks_.size() * sizeof(Block) + free_.capacity() * sizeof(int) + tree_.bytes();
+    bytes.meta =
+        slot_map_bytes() + blocks_.size() * sizeof(Block) + free_.capacity() * sizeof(int) + tree_.bytes();
     for (const auto& table : tables_) bytes.meta += table.capacity() * sizeof(int);
     for (const Lineage& lineage : lineages_) bytes.meta += lineage.tokens.capacity() * sizeof(std::int32_t);
     return bytes;

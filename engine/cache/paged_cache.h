@@ -57,7 +57,9 @@ private:
     PagedCache(const CacheSpec& spec, const KvShape& shape, int capacity, int n_block,
                std::uint64_t model_identity);
     std::size_t offset(int block, int side, int layer, int kv_head, int slot) const;
-    int blocks_for(std::size_t n_slot) const { return static_cast<int>((n_slot + index(block_) - 1) / index(block_)); }
+    int blocks_for(std::size_t n_slot) const {
+        return static_cast<int>((n_slot + index(block_) - 1) / index(block_));
+    }
     int take_block();
     void release_block(int block);
     void shrink_table(int row);

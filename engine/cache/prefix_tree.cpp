@@ -41,7 +41,8 @@ std::pair<int, int> PrefixTree::find(std::uint64_t parent, std::span<const std::
     for (auto child = first; child != last; ++child) {
         const auto& held = nodes_[static_cast<std::size_t>(child->second)].tokens;
         const std::size_t n = std::min(held.size(), tokens.size());
-        const auto end = std::mismatch(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(n), tokens.begin());
+        const auto end =
+            std::mismatch(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(n), tokens.begin());
         const int matched = static_cast<int>(end.first - held.begin());
         if (matched > best.second) best = {child->second, matched};
     }

@@ -16,7 +16,8 @@ inline std::uint64_t permute_rows(std::byte* base, std::size_t row_bytes, std::s
     const auto changes = [&](std::size_t i) { return static_cast<std::size_t>(parents[i]) != i; };
     for (std::size_t i = 0; i < parents.size(); ++i) {
         if (!changes(i)) continue;
-        std::memcpy(scratch + i * row_bytes, base + static_cast<std::size_t>(parents[i]) * row_bytes, row_bytes);
+        std::memcpy(scratch + i * row_bytes, base + static_cast<std::size_t>(parents[i]) * row_bytes,
+                    row_bytes);
     }
     for (std::size_t i = 0; i < parents.size(); ++i) {
         if (!changes(i)) continue;

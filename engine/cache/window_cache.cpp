@@ -10,9 +10,10 @@ namespace decodescope {
 Result<std::unique_ptr<KvCache>> WindowCache::make(const CacheSpec& spec, const KvShape& shape,
                                                    const KvRoom& room, std::shared_ptr<MemoryLedger> ledger) {
     if (room.window.size < 1 || room.max_call < 1) {
-        return Error{ErrorKind::bad_input,
-                     fmt::format("Window cache: got a window of {} and calls of {} tokens, expected at least 1.",
-                                 room.window.size, room.max_call)};
+        return Error{
+            ErrorKind::bad_input,
+            fmt::format("Window cache: got a window of {} and calls of {} tokens, expected at least 1.",
+                        room.window.size, room.max_call)};
     }
     // Never more than a cache that forgets nothing.
     const std::int64_t needed =
@@ -39,16 +40,18 @@ Result<void> WindowCache::reserve(const CallTokens& call) {
         forget_before(b, next_position(b) - window_.size + 1 - rollback_);
         const int stored = length(b) + n_padding(b);
         if (n_new > n_slot_ - stored) {
-            return Error{ErrorKind::capacity,
-                         fmt::format("Window cache: {} entries are kept and {} more came in one call, but there "
-                                     "are {} slots.",
-                                     stored, n_new, n_slot_)};
+            return Error{
+                ErrorKind::capacity,
+                fmt::format("Window cache: {} entries are kept and {} more came in one call, but there "
+                            "are {} slots.",
+                            stored, n_new, n_slot_)};
         }
     }
     return {};
 }
 
-void WindowCache::place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& slots_out) {
+void WindowCache::place(int row, std::span<const std::int32_t> positions,
+                        std::vector<std::int32_t>& slots_out) {
     std::vector<std::int32_t>& mine = slots(row);
     std::size_t next = 0;
     for (const std::int32_t position : positions) {
@@ -69,10 +72,11 @@ Result<void> WindowCache::can_truncate(int row, int n_token) const {
     const auto held = slot_positions(row);
     for (int position = first_needed; position < n_token; ++position) {
         if (std::find(held.begin(), held.end(), position) != held.end()) continue;
-        return Error{ErrorKind::capacity,
-                     fmt::format("Window cache: row {} cannot go back from {} to {} tokens, because position {} is "
-                                 "forgotten.",
-                                 row, next_position(row), n_token, position)};
+        return Error{
+            ErrorKind::capacity,
+            fmt::format("Window cache: row {} cannot go back from {} to {} tokens, because position {} is "
+                        "forgotten.",
+                        row, next_position(row), n_token, position)};
     }
     return {};
 }

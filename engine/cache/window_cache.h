@@ -27,7 +27,10 @@ protected:
 
 private:
     WindowCache(const KvShape& shape, DType dtype, const KvRoom& room, int n_slot)
-        : StaticCache(shape, dtype, n_slot), window_(room.window), rollback_(room.rollback), n_slot_(n_slot) {}
+        : StaticCache(shape, dtype, n_slot),
+          window_(room.window),
+          rollback_(room.rollback),
+          n_slot_(n_slot) {}
     void forget_before(int row, int first_kept);
 
     Window window_;

@@ -38,7 +38,8 @@ public:
     /// Tensor allocations made so far, by all owners.
     std::uint64_t n_allocation() const { return n_allocation_.load(std::memory_order_relaxed); }
 
-    /// New buffers begin as NaN in every float type instead of zeros: what is read before it was written shows.
+    /// New buffers begin as NaN in every float type instead of zeros: what is read before it was written
+    /// shows.
     void set_poison(bool on) { poison_.store(on, std::memory_order_relaxed); }
     bool poison() const { return poison_.load(std::memory_order_relaxed); }
 
@@ -59,9 +60,9 @@ enum class AllocationPolicy { reused, fresh };
 /// does not fill, as the temporaries of a tensor library do.
 enum class BufferSource { best, heap };
 
-/// One tracked allocation, 64-byte aligned, zero-filled unless from the heap on request. Blocks of 2 MiB and more come straight from the
-/// system on huge pages where it grants them, and go back to it when freed. Move-only; frees and un-counts
-/// itself.
+/// One tracked allocation, 64-byte aligned, zero-filled unless from the heap on request. Blocks of 2 MiB and
+/// more come straight from the system on huge pages where it grants them, and go back to it when freed.
+/// Move-only; frees and un-counts itself.
 class Buffer {
 public:
     Buffer() = default;

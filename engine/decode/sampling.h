@@ -16,7 +16,8 @@ struct Sampling {
     double temperature = 1.0;
     int top_k = 0;  ///< the k largest logits stay; 0 = all
     std::uint64_t seed = 0;
-    double top_p = 1.0;  ///< the fewest largest tokens whose probabilities sum to at least top_p stay; 1 = all
+    double top_p =
+        1.0;  ///< the fewest largest tokens whose probabilities sum to at least top_p stay; 1 = all
     double min_p = 0.0;  ///< tokens with at least min_p times the largest probability stay; 0 = all
     /// Logits of tokens that the prompt or the answer holds already: positive ones divided by it, negative
     /// ones multiplied (Keskar et al. 2019, CTRL); 1 = off.

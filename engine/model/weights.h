@@ -51,7 +51,7 @@ struct Weights {
     std::string hash;    ///< "sha256:..." of the weight file, or of the preset's definition;
                          ///< empty for a large file, see `weights_hash`
     std::function<std::string()> compute_hash;  ///< set when `hash` is empty
-    std::shared_ptr<const Weights> whole;  ///< set when this is a part of it: keeps the tensors alive
+    std::shared_ptr<const Weights> whole;       ///< set when this is a part of it: keeps the tensors alive
     std::vector<std::string> notes;  ///< what the loader wants the user to know (skipped buffers, ties)
 
     /// Bytes of weights one decode step must read: every matrix, norm and bias once, the embedding row apart.

@@ -38,8 +38,8 @@ Result<float*> Workspace::take(Temporary temporary, std::int64_t floats) {
     const bool reused = policy_ == AllocationPolicy::reused;
     if (reused && buffer.size_bytes() >= count * sizeof(float)) return buffer.f32();
     buffer.release();  // contents are scratch: free first, so that old and new never exist together
-    auto made = Buffer::floats(ledger_, owner_of(temporary), count,
-                               reused ? BufferSource::best : BufferSource::heap);
+    auto made =
+        Buffer::floats(ledger_, owner_of(temporary), count, reused ? BufferSource::best : BufferSource::heap);
     if (!made) return made.error();
     buffer = *std::move(made);
     return buffer.f32();

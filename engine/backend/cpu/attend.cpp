@@ -107,16 +107,16 @@ public:
         const std::int64_t of_head = std::int64_t{head} * call.head_dim;
         q_ = call.q + token * call.q_stride + of_head;
         out_ = call.out + token * out_stride_ + of_head;
-        const std::int64_t row = call.kv.by_token ? call.plan->first_query(b) * call.kv.slot_stride
-                                                  : b * call.kv.batch_stride;
+        const std::int64_t row =
+            call.kv.by_token ? call.plan->first_query(b) * call.kv.slot_stride : b * call.kv.batch_stride;
         kv_offset_ = row + kv_head_ * call.kv.head_stride;
     }
 
     void score(std::span<const SlotRange> segments) {
         for_each_piece(segments, true, [this](const float* k, std::int64_t stride, int column, int n) {
             if (n_query_ == 1) {
-                cblas_sgemv(CblasRowMajor, CblasNoTrans, n, call_.head_dim, 1.0f, k, blas_int(stride), q_, 1, 0.0f,
-                            scores_ + column, 1);
+                cblas_sgemv(CblasRowMajor, CblasNoTrans, n, call_.head_dim, 1.0f, k, blas_int(stride), q_, 1,
+                            0.0f, scores_ + column, 1);
             } else {
                 cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n_query_, n, call_.head_dim, 1.0f, q_,
                             blas_int(call_.q_stride), k, blas_int(stride), 0.0f, scores_ + column, n_column_);
@@ -132,7 +132,8 @@ public:
                             scores_ + column, 1, beta, out_, 1);
             } else {
                 cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n_query_, call_.head_dim, n, 1.0f,
-                            scores_ + column, n_column_, v, blas_int(stride), beta, out_, blas_int(out_stride_));
+                            scores_ + column, n_column_, v, blas_int(stride), beta, out_,
+                            blas_int(out_stride_));
             }
             beta = 1.0f;
         });
@@ -144,8 +145,8 @@ public:
     }
 
 private:
-    /// Calls `use(floats, stride, column, n)` on K or V of all segments: whole segments where the cache is f32
-    /// in place, else tiles that it hands out.
+    /// Calls `use(floats, stride, column, n)` on K or V of all segments: whole segments where the cache is
+    /// f32 in place, else tiles that it hands out.
     template <class Use>
     void for_each_piece(std::span<const SlotRange> segments, bool keys, Use&& use) {
         int column = 0;
@@ -153,7 +154,8 @@ private:
             if (call_.kv.source == nullptr) {
                 const float* base = keys ? call_.kv.k : call_.kv.v;
                 const int n = segment.end - segment.begin;
-                use(base + kv_offset_ + segment.begin * call_.kv.slot_stride, call_.kv.slot_stride, column, n);
+                use(base + kv_offset_ + segment.begin * call_.kv.slot_stride, call_.kv.slot_stride, column,
+                    n);
                 column += n;
                 continue;
             }
