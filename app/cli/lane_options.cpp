@@ -47,7 +47,7 @@ bool isContinuous(const LaneSpec& lane) {
 LaneOptions::LaneOptions(CLI::App& command) : command_(command) {
     const auto range = [](std::int64_t lowest, std::int64_t highest) { return wholeNumber(lowest, highest); };
     const auto group = [&](CLI::Option* option) { return option->group("Lanes"); };
-    group(command.add_option("-l,--lanes", lanes_, "Lanes: " + lane_words()))
+    group(command.add_option("-l,--lanes", lanes_, "Lanes to run, see below"))
         ->option_text("LANE,... [naive,concat,static]");
     group(command.add_option("--reference", reference_, "Lane that the others are compared with"))
         ->option_text("LANE [the first]");
