@@ -67,7 +67,7 @@ LaneOptions::LaneOptions(CLI::App& command) : command_(command) {
         ->option_text("N [16]")
         ->check(range(1, 4096));
     group(command.add_flag("--share-prefixes", sharePrefixes_,
-                           "Requests share the blocks of equal prefixes in paged caches"));
+                           "Continuous batches share the blocks of equal prefixes"));
     group(command.add_option("--residual", residual_, "Newest tokens that kivi caches keep in f32, at least"))
         ->option_text("N [32]")
         ->check(range(0, maxTokens));
@@ -155,8 +155,10 @@ Result<void> LaneOptions::applyCaches(Experiment& experiment) const {
                            [&](LaneSpec& lane) { lane.cache.block = block_; }));
     }
     if (given("--share-prefixes")) {
-        DS_TRY(changeLanes(experiment, "--share-prefixes", "lane with a paged cache", isPaged,
-                           [&](LaneSpec& lane) { lane.cache.share_prefixes = sharePrefixes_; }));
+        DS_TRY(changeLanes(
+            experiment, "--share-prefixes", "continuous lane with a paged cache",
+            [](const LaneSpec& lane) { return isPaged(lane) && isContinuous(lane); },
+            [&](LaneSpec& lane) { lane.cache.share_prefixes = sharePrefixes_; }));
     }
     if (given("--residual")) {
         DS_TRY(changeLanes(

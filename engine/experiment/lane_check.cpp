@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <initializer_list>
 
 #include "engine/core/quote.h"
@@ -126,15 +127,20 @@ Result<void> check_window(const std::string& path, const LaneSpec& lane) {
 
 Result<void> check_budget(const std::string& path, const LaneSpec& lane, const Experiment& experiment) {
     DS_TRY(check_range(path + ".batch.budget", lane.budget, 0, max_tokens));
-    // What a window cache retains of a prompt is for the scheduler to say.
-    if (lane.budget == 0 || lane.cache.kind == CacheKind::window) return {};
+    if (lane.budget == 0) return {};
+    const int block = lane.cache.kind == CacheKind::paged ? lane.cache.block : 1;
     for (std::size_t i = 0; i < experiment.prompts.size(); ++i) {
         const std::int64_t length = known_prompt_length(experiment.prompts[i]);
-        const std::int64_t needed = length + experiment.new_tokens - 1;
-        if (length < 0 || lane.budget >= needed) continue;
-        return field_error(path + ".batch.budget",
-                           fmt::format("is {}, expected at least the {} tokens of prompts[{}] and its answer",
-                                       lane.budget, needed, i));
+        if (length < 0) continue;
+        std::int64_t tokens = length + experiment.new_tokens - 1;
+        if (lane.cache.capacity > 0) tokens = std::min<std::int64_t>(tokens, lane.cache.capacity);
+        const std::int64_t needed = (tokens + block - 1) / block * block;
+        if (lane.budget >= needed) continue;
+        const std::string blocks = needed == tokens ? "" : fmt::format(" in blocks of {}", block);
+        return field_error(
+            path + ".batch.budget",
+            fmt::format("is {}, expected at least {}: prompts[{}] and its answer have {} tokens{}",
+                        lane.budget, needed, i, tokens, blocks));
     }
     return {};
 }
@@ -154,14 +160,16 @@ Result<void> check_batching(const std::string& path, const LaneSpec& lane, const
             path + ".batch.padding",
             fmt::format("is \"{}\", but only a static batch is padded", to_string(lane.padding)));
     }
-    if (lane.batching == Batching::static_ && lane.padding != Padding::none) {
-        const char* reason = lane.cache.kind == CacheKind::kivi ? "a kivi cache cannot hold pads"
-                             : lane.cache.share_prefixes        ? "padded rows have no prefix to share"
-                                                                : nullptr;
-        if (reason != nullptr) {
-            return field_error(path + ".batch.padding", fmt::format("is \"{}\", but {}, expected \"none\"",
-                                                                    to_string(lane.padding), reason));
-        }
+    if (lane.cache.kind == CacheKind::kivi && lane.batching == Batching::static_ &&
+        lane.padding != Padding::none) {
+        return field_error(path + ".batch.padding",
+                           fmt::format("is \"{}\", but a kivi cache cannot hold pads, expected \"none\"",
+                                       to_string(lane.padding)));
+    }
+    if (lane.cache.share_prefixes && lane.batching != Batching::continuous) {
+        return field_error(
+            kind, fmt::format("is \"{}\", expected \"continuous\" where cache.share_prefixes is true",
+                              to_string(lane.batching)));
     }
     if (lane.batching == Batching::continuous) {
         DS_TRY(check_range(path + ".batch.max_rows", lane.max_rows, 0, 256));

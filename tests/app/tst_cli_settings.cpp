@@ -27,8 +27,8 @@ private slots:
         QTest::newRow("block of nothing") << "run --block 4"
                                           << "--block: there is no lane with a paged cache to apply it to.";
         QTest::newRow("sharing of nothing")
-            << "run --share-prefixes"
-            << "--share-prefixes: there is no lane with a paged cache to apply it to.";
+            << "run --lanes paged --share-prefixes"
+            << "--share-prefixes: there is no continuous lane with a paged cache to apply it to.";
         QTest::newRow("residual of nothing")
             << "run --lanes int8 --residual 4"
             << "--residual: there is no lane with a kivi cache to apply it to.";
@@ -75,7 +75,8 @@ private slots:
             << "--kv-budget: there is no lane with a continuous batch to apply it to.";
         QTest::newRow("batch larger than the budget")
             << "run --lanes continuous --ids 1,2,3 --ids 4,5,6,7 --tokens 4 --kv-budget 6"
-            << "lanes[0].batch.budget is 6, expected at least the 7 tokens of prompts[1] and its answer.";
+            << "lanes[0].batch.budget is 6, expected at least 16: prompts[1] and its answer have 7 tokens in "
+               "blocks of 16.";
         QTest::newRow("allocation") << "run --allocation old"
                                     << "--allocation: \"old\" is not one of reused, fresh.";
         QTest::newRow("interleave") << "run --interleave token"
@@ -191,7 +192,8 @@ private slots:
             QCOMPARE(lane["allocation"].toString(), QString("fresh"));
         }
         QCOMPARE(lanes[1]["cache"]["block"].toInt(), 4);
-        QCOMPARE(lanes[1]["cache"]["share_prefixes"].toBool(), true);
+        QCOMPARE(lanes[1]["cache"]["share_prefixes"].toBool(), false);
+        QCOMPARE(lanes[3]["cache"]["share_prefixes"].toBool(), true);
         QCOMPARE(lanes[2]["cache"]["bits"].toInt(), 2);
         QCOMPARE(lanes[2]["cache"]["residual"].toInt(), 16);
         QCOMPARE(lanes[3]["batch"]["kind"].toString(), QString("continuous"));

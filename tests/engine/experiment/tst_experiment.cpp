@@ -342,12 +342,12 @@ private slots:
             lane.name = name;
             return lane;
         };
-        add("paged", "a").cache = {.kind = CacheKind::paged,
-                                   .dtype = DType::bf16,
-                                   .capacity = 70,
-                                   .block = 4,
-                                   .blocks = 99,
-                                   .share_prefixes = true};
+        add("continuous", "a").cache = {.kind = CacheKind::paged,
+                                        .dtype = DType::bf16,
+                                        .capacity = 70,
+                                        .block = 4,
+                                        .blocks = 99,
+                                        .share_prefixes = true};
         add("kivi2", "b").cache.group = 64;
         experiment.lanes.back().cache.residual = 7;
         add("window", "c").window = {.size = 9, .sinks = 2};

@@ -71,7 +71,7 @@ private slots:
             "lanes[0].cache.share_prefixes is true, but only a paged cache can share.");
         row("sharing number", lane_of("cached", "\"paged\", \"share_prefixes\": 1"),
             "lanes[0].cache.share_prefixes is 1, expected true or false.");
-        row("sharing of padded rows", lane_of("cached", "\"paged\", \"share_prefixes\": true", batch),
+        row("sharing of a static batch", lane_of("cached", "\"paged\", \"share_prefixes\": true", batch),
             "lanes[0].batch.padding is \"left\", but padded rows have no prefix to share, expected "
             "\"none\".");
         row("pads in kivi",
@@ -131,9 +131,19 @@ private slots:
         row("budget negative",
             lane_of("cached", "\"paged\"", "\"batch\": {\"kind\": \"continuous\", \"budget\": -2}"),
             "lanes[0].batch.budget is -2, expected 0 to 16777216.");
-        row("budget too small",
-            lane_of("cached", "\"paged\"", "\"batch\": {\"kind\": \"continuous\", \"budget\": 11}"),
-            "lanes[0].batch.budget is 11, expected at least the 12 tokens of prompts[1] and its answer.",
+        const auto budget = [](const char* cache, const char* tokens) {
+            return lane_of("cached", cache,
+                           QByteArray("\"batch\": {\"kind\": \"continuous\", \"budget\": ") + tokens + "}");
+        };
+        row("budget too small", budget("\"static\"", "11"),
+            "lanes[0].batch.budget is 11, expected at least 12: prompts[1] and its answer have 12 tokens.",
+            two);
+        row("budget too small for blocks", budget("\"paged\", \"block\": 8", "15"),
+            "lanes[0].batch.budget is 15, expected at least 16: prompts[1] and its answer have 12 tokens in "
+            "blocks of 8.",
+            two);
+        row("budget too small for the capacity", budget("\"int8\", \"capacity\": 10", "9"),
+            "lanes[0].batch.budget is 9, expected at least 10: prompts[1] and its answer have 10 tokens.",
             two);
 
         row("partition of two prompts", lane_of("cached", "\"static\"", "\"prefill_partition\": [3]"),
