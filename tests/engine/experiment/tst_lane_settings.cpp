@@ -72,8 +72,9 @@ private slots:
         row("sharing number", lane_of("cached", "\"paged\", \"share_prefixes\": 1"),
             "lanes[0].cache.share_prefixes is 1, expected true or false.");
         row("sharing of a static batch", lane_of("cached", "\"paged\", \"share_prefixes\": true", batch),
-            "lanes[0].batch.padding is \"left\", but padded rows have no prefix to share, expected "
-            "\"none\".");
+            "lanes[0].batch.kind is \"static\", expected \"continuous\" where cache.share_prefixes is true.");
+        row("sharing one after another", lane_of("cached", "\"paged\", \"share_prefixes\": true"),
+            "lanes[0].batch.kind is \"single\", expected \"continuous\" where cache.share_prefixes is true.");
         row("pads in kivi",
             lane_of("cached", "\"kivi\"", "\"batch\": {\"kind\": \"static\", \"padding\": \"right\"}"),
             "lanes[0].batch.padding is \"right\", but a kivi cache cannot hold pads, expected \"none\".");
