@@ -226,7 +226,8 @@ void MainWindow::buildStatusBar() {
     m_dropped = add("droppedLabel", tr("Dropped events"), true);
     m_memoryLabel->setToolTip(tr("Resident memory of this process"));
     m_dropped->setToolTip(
-        tr("Steps that the window did not draw live because it was busy. The record has every step."));
+        tr("Steps and tokens that the window did not draw live because it was busy. The record has all of "
+           "them."));
     m_memoryTimer.setInterval(memoryIntervalMs);
     connect(&m_memoryTimer, &QTimer::timeout, this, &MainWindow::updateMemory);
     m_memoryTimer.start();
@@ -257,8 +258,8 @@ void MainWindow::connectSession() {
                 m_data.begin(experiment, started, *m_session->model(), m_session->environment());
                 updateStatus();
             });
-    connect(session, &Session::stepsArrived, &m_data, &RunData::append);
-    connect(session, &Session::stepsArrived, this, &MainWindow::updateStatus);
+    connect(session, &Session::eventsArrived, &m_data, &RunData::append);
+    connect(session, &Session::eventsArrived, this, &MainWindow::updateStatus);
     connect(session, &Session::runFinished, this, &MainWindow::runFinished);
     connect(session, &Session::failed, this, &MainWindow::requestFailed);
     connect(m_panel, &ExperimentPanel::edited, this, [this] { m_data.preview(m_panel->experiment()); });
@@ -374,7 +375,7 @@ void MainWindow::updateStatus() {
     int token = 0;
     for (int lane = 0; lane < static_cast<int>(record.lanes.size()); ++lane) {
         if (const RepetitionRecord* latest = m_data.latest(lane))
-            token = std::max(token, static_cast<int>(latest->steps.size()));
+            token = std::max(token, static_cast<int>(latest->chosen.size()));
     }
     if (m_session->isStopping()) {
         m_progress->setText(tr("Stopping …"));
@@ -383,7 +384,7 @@ void MainWindow::updateStatus() {
                             : token == 0     ? tr("Running · warming up")
                                              : tr("Running · token %1 of %2 · repetition %3 of %4")
                                                .arg(token)
-                                               .arg(m_data.newTokens())
+                                               .arg(m_data.newTokens() * std::max(1, m_data.requestCount()))
                                                .arg(m_data.repetition() + 1)
                                                .arg(record.experiment.repetitions));
     } else if (activity == Session::Activity::idle) {
@@ -415,7 +416,7 @@ QString MainWindow::restingText() const {
     std::size_t token = 0;
     for (const LaneRecord& lane : record->lanes) {
         for (const RepetitionRecord& repetition : lane.repetitions) ns += repetition.e2e_ns();
-        if (!lane.repetitions.empty()) token = std::max(token, lane.repetitions.back().steps.size());
+        if (!lane.repetitions.empty()) token = std::max(token, lane.repetitions.back().chosen.size());
     }
     QString text;
     switch (record->status) {

@@ -289,7 +289,7 @@ void ExperimentPanel::setExperiment(const Experiment& experiment) {
     m_textImpossible = false;
     m_model->setRef(experiment.model);
 
-    const PromptSpec& prompt = experiment.prompt;
+    const PromptSpec prompt = experiment.prompts.empty() ? PromptSpec() : experiment.prompts.front();
     m_promptKind->setCurrentIndex(prompt.kind == PromptSpec::Kind::text  ? promptAsText
                                   : prompt.kind == PromptSpec::Kind::ids ? promptIds
                                                                          : promptRandom);
@@ -317,20 +317,22 @@ void ExperimentPanel::setExperiment(const Experiment& experiment) {
 
 Experiment ExperimentPanel::experiment() const {
     Experiment e = m_base;
+    if (e.prompts.empty()) e.prompts.emplace_back();
+    PromptSpec& prompt = e.prompts.front();
     e.model = m_model->ref();
     switch (m_promptKind->currentIndex()) {
         case promptAsText:
-            e.prompt.kind = PromptSpec::Kind::text;
-            e.prompt.text = m_promptEdit->toPlainText().toStdString();
+            prompt.kind = PromptSpec::Kind::text;
+            prompt.text = m_promptEdit->toPlainText().toStdString();
             break;
         case promptIds:
-            e.prompt.kind = PromptSpec::Kind::ids;
-            e.prompt.ids = parseIds(m_idsEdit->toPlainText());
+            prompt.kind = PromptSpec::Kind::ids;
+            prompt.ids = parseIds(m_idsEdit->toPlainText());
             break;
         default:
-            e.prompt.kind = PromptSpec::Kind::random;
-            e.prompt.length = m_randomLength->value();
-            e.prompt.seed = m_randomSeed->text().toULongLong();
+            prompt.kind = PromptSpec::Kind::random;
+            prompt.length = m_randomLength->value();
+            prompt.seed = m_randomSeed->text().toULongLong();
     }
     e.new_tokens = m_newTokens->value();
     e.drive = static_cast<Drive>(m_drive->currentData().toInt());
@@ -343,7 +345,7 @@ Experiment ExperimentPanel::experiment() const {
     e.repetitions = m_repetitions->value();
     e.warmup = m_warmup->value();
     e.threads = m_threads->value();
-    e.interleave = m_interleave->currentIndex() == 1 ? Interleave::repetition : Interleave::step;
+    e.interleave = m_interleave->currentIndex() == 1 ? Interleave::repetition : Interleave::automatic;
     e.reference = m_reference < e.lanes.size() ? e.lanes[m_reference].name : std::string();
     return e;
 }

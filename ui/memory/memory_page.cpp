@@ -105,8 +105,10 @@ void MemoryPage::reset() {
     refreshIfVisible();
 }
 
-void MemoryPage::append(const std::vector<StepEvent>& steps) {
-    for (const StepEvent& step : steps) m_series.add(step);
+void MemoryPage::append(const std::vector<RunEvent>& events) {
+    for (const RunEvent& event : events) {
+        if (const auto* step = std::get_if<StepEvent>(&event)) m_series.add(*step);
+    }
     refreshIfVisible();
 }
 

@@ -246,22 +246,31 @@ QString markedText(const QString& text, const QString& reference) {
     return html(text.left(same)) + QStringLiteral("<u>") + html(text.mid(same)) + QStringLiteral("</u>");
 }
 
+/// What a lane wrote for one request, behind its prompt.
+QString proseOf(const Record& record, std::size_t request, const QString& text) {
+    const auto& theirs = record.reference().texts;
+    const QString reference = request < theirs.size() ? QString::fromStdString(theirs[request]) : QString();
+    QString prompt =
+        request < record.prompts.size() ? QString::fromStdString(record.prompts[request].text) : QString();
+    if (record.prompts.size() > 1) prompt.prepend(QStringLiteral("%1. ").arg(request + 1));
+    return QStringLiteral("<div class=\"prose\"><span class=\"muted\">%1</span>").arg(html(prompt)) +
+           markedText(text, reference) + QStringLiteral("</div>\n");
+}
+
 QString textCard(const Record& record) {
     QString content;
-    const QString prompt = QString::fromStdString(record.prompt_text);
-    const QString reference = QString::fromStdString(record.reference().text);
-    bool any = false;
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
-        const QString text = QString::fromStdString(record.lanes[i].text);
-        if (text.isEmpty()) continue;
-        any = true;
-        content +=
-            QStringLiteral("<div>") + swatch(i) + html(record.lanes[i].spec.name) + QStringLiteral("</div>");
-        content += QStringLiteral("<div class=\"prose\"><span class=\"muted\">%1</span>%2</div>\n")
-                       .arg(html(prompt), markedText(text, reference));
+        QString texts;
+        for (std::size_t request = 0; request < record.lanes[i].texts.size(); ++request) {
+            const QString text = QString::fromStdString(record.lanes[i].texts[request]);
+            if (!text.isEmpty()) texts += proseOf(record, request, text);
+        }
+        if (texts.isEmpty()) continue;
+        content += QStringLiteral("<div>") + swatch(i) + html(record.lanes[i].spec.name) +
+                   QStringLiteral("</div>") + texts;
     }
-    if (!any)
-        content += QStringLiteral("<p class=\"muted\">%1</p>").arg(html(tr("This model has no tokenizer.")));
+    if (content.isEmpty())
+        content = QStringLiteral("<p class=\"muted\">%1</p>").arg(html(tr("This model has no tokenizer.")));
     return card(tr("Text"), content);
 }
 
@@ -295,6 +304,22 @@ QString laneText(const LaneSpec& lane) {
     return parts.join(QStringLiteral(", "));
 }
 
+/// "7 prompt tokens", "4 requests of 3 to 19 prompt tokens".
+QString promptsText(const Record& record) {
+    if (record.prompts.empty()) return tr("no prompt");
+    std::size_t least = record.prompts.front().ids.size();
+    std::size_t most = least;
+    for (const PromptRecord& prompt : record.prompts) {
+        least = std::min(least, prompt.ids.size());
+        most = std::max(most, prompt.ids.size());
+    }
+    const auto count = [](std::size_t n) { return formatCount(static_cast<std::int64_t>(n)); };
+    const QString tokens = most == 1 ? tr("1 prompt token") : tr("%1 prompt tokens").arg(count(most));
+    if (record.prompts.size() == 1) return tokens;
+    if (least == most) return tr("%1 requests of %2").arg(count(record.prompts.size()), tokens);
+    return tr("%1 requests of %2 to %3").arg(count(record.prompts.size()), count(least), tokens);
+}
+
 QString runCard(const Record& record) {
     const Experiment& experiment = record.experiment;
     const ModelConfig& model = record.model;
@@ -309,8 +334,7 @@ QString runCard(const Record& record) {
     facts.add(tr("Weights"), tr("%1, %2").arg(formatBytes(static_cast<double>(record.weight_bytes)),
                                               orUnknown(record.model_source)));
     facts.add(tr("Model hash"), orUnknown(record.model_hash));
-    facts.add(tr("Prompt"),
-              tr("%1 tokens").arg(formatCount(static_cast<std::int64_t>(record.prompt_ids.size()))));
+    facts.add(tr("Prompt"), promptsText(record));
     facts.add(tr("New tokens"), formatCount(experiment.new_tokens));
     const Sampling& sampling = experiment.sampling;
     facts.add(tr("Sampling"), sampling.kind == SamplingKind::greedy
@@ -321,7 +345,7 @@ QString runCard(const Record& record) {
                                         .arg(sampling.seed));
     facts.add(tr("Drive"), QString::fromLatin1(to_string(experiment.drive)));
     facts.add(tr("Warm-up, repetitions"), tr("%1, %2").arg(experiment.warmup).arg(experiment.repetitions));
-    facts.add(tr("Lanes alternate by"), QString::fromLatin1(to_string(experiment.interleave)));
+    facts.add(tr("Lanes alternate by"), QString::fromLatin1(to_string(experiment.effective_interleave())));
     for (const LaneRecord& lane : record.lanes) {
         QString text = laneText(lane.spec);
         if (lane.repetitions.empty()) {
@@ -385,11 +409,10 @@ QByteArray htmlReport(const Record& record, const std::vector<RecordChart>& char
     page += styleSheet() + QStringLiteral("</head>\n<body>\n<main>\n");
     page += QStringLiteral("<h1>%1</h1>\n<div class=\"muted\">%2</div>\n")
                 .arg(html(tr("Decoding %1").arg(model)),
-                     html(tr("%1 · %2 prompt tokens · %3 new tokens · %4 · DecodeScope")
+                     html(tr("%1 · %2 · %3 new tokens · %4 · DecodeScope")
                               .arg(record.started_at.empty() ? tr("time not known")
                                                              : QString::fromStdString(record.started_at),
-                                   QString::number(record.prompt_ids.size()),
-                                   QString::number(record.experiment.new_tokens),
+                                   promptsText(record), QString::number(record.experiment.new_tokens),
                                    record.experiment.repetitions == 1
                                        ? tr("1 repetition")
                                        : tr("%1 repetitions").arg(record.experiment.repetitions))));
