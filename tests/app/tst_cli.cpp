@@ -217,7 +217,8 @@ private slots:
         QCOMPARE(positionsForwarded(lanes[1]), 7 + 5);
         QCOMPARE(positionsForwarded(lanes[2]), 7 + 5);
         const QJsonValue naiveTokens = lanes[0]["summary"]["tokens"];
-        QCOMPARE(naiveTokens.toArray().size(), 6);
+        QCOMPARE(naiveTokens.toArray().size(), 1);
+        QCOMPARE(naiveTokens[0].toArray().size(), 6);
         for (const QJsonValue& lane : lanes) {
             QCOMPARE(lane["summary"]["tokens"], naiveTokens);
             QCOMPARE(lane["summary"]["step_ns"]["n"].toInt(), 5);
@@ -233,11 +234,11 @@ private slots:
                  "--tokens", "20", "--lanes", "naive,concat,static", "--format", "json"});
         QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
         const QJsonValue record = jsonOf(outcome.out);
-        QCOMPARE(record["prompt"]["text"].toString(),
+        QCOMPARE(record["prompts"][0]["text"].toString(),
                  QString("It is a truth universally acknowledged, that"));
-        const QString text = record["lanes"][0]["summary"]["text"].toString();
+        const QString text = record["lanes"][0]["summary"]["texts"][0].toString();
         QVERIFY(text.size() > 20);
-        QCOMPARE(record["lanes"][2]["summary"]["text"].toString(), text);
+        QCOMPARE(record["lanes"][2]["summary"]["texts"][0].toString(), text);
     }
 
     void commandLineChangesAnExperiment() {
@@ -278,7 +279,7 @@ private slots:
                  "--drive", "fixed", "--fixed-ids", "11 12", "--lanes", "static", "--format", "json"});
         QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
         const QJsonValue record = jsonOf(outcome.out);
-        QCOMPARE(record["prompt"]["ids"].toArray().size(), 5);
+        QCOMPARE(record["prompts"][0]["ids"].toArray().size(), 5);
         const QJsonArray steps = record["lanes"][0]["repetitions"][0]["steps"].toArray();
         QCOMPARE(steps[1]["fed_first"].toInt(), 11);
         QCOMPARE(steps[2]["fed_first"].toInt(), 12);
@@ -292,8 +293,8 @@ private slots:
         const Outcome file = cli(QStringList{"run", "--prompt-file", path} + rest);
         const Outcome input = cli(QStringList{"run", "--prompt-file", "-"} + rest, "She was a woman");
         QVERIFY2(file.exitCode == 0, file.err.constData());
-        QCOMPARE(jsonOf(file.out)["prompt"]["text"].toString(), QString("She was a woman"));
-        QCOMPARE(jsonOf(input.out)["prompt"]["ids"], jsonOf(file.out)["prompt"]["ids"]);
+        QCOMPARE(jsonOf(file.out)["prompts"][0]["text"].toString(), QString("She was a woman"));
+        QCOMPARE(jsonOf(input.out)["prompts"][0]["ids"], jsonOf(file.out)["prompts"][0]["ids"]);
     }
 
     void formats() {
@@ -303,7 +304,7 @@ private slots:
         QVERIFY(table.out.contains("static"));
         const Outcome csv = cli(tinyRun + QStringList{"--format", "csv"});
         QCOMPARE(csv.out.count('\n'), 1 + 3 * 6);
-        QVERIFY(csv.out.startsWith("lane,repetition,step,phase,token_id,step_ns,"));
+        QVERIFY(csv.out.startsWith("lane,repetition,step,phase,request,token_id,tokens,rows,step_ns,"));
         const Outcome jsonl = cli(tinyRun + QStringList{"--format", "jsonl"});
         QCOMPARE(jsonl.out.count('\n'), 3);
         QCOMPARE(jsonOf(jsonl.out.split('\n')[1])["lane"].toString(), QString("concat"));

@@ -75,7 +75,7 @@ private slots:
             << "--kv-budget: there is no lane with a continuous batch to apply it to.";
         QTest::newRow("batch larger than the budget")
             << "run --lanes continuous --ids 1,2,3 --ids 4,5,6,7 --tokens 4 --kv-budget 6"
-            << "lanes[0].batch.budget is 6, expected at least 16: prompts[1] and its answer have 7 tokens in "
+            << "lanes[0].batch.budget is 6, expected at least 16: prompts[0] and its answer have 6 tokens in "
                "blocks of 16.";
         QTest::newRow("allocation") << "run --allocation old"
                                     << "--allocation: \"old\" is not one of reused, fresh.";

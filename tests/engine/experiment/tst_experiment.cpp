@@ -387,7 +387,7 @@ private slots:
 
         experiment = {};
         experiment.drive = Drive::free;
-        experiment.prompts[0].text = "a";
+        experiment.prompts[0].text = "It is";
         add("beam", "beam").beams = 7;
         const auto beam = parse_experiment(to_json(experiment));
         QVERIFY2(beam.ok(), beam.ok() ? "" : beam.error().message.c_str());

@@ -274,7 +274,7 @@ private slots:
         QFETCH(LaneSpec, lane);
         QFETCH(QString, sentence);
         Experiment experiment;
-        experiment.prompts[0].text = "a";
+        experiment.prompts[0].text = "It is";
         experiment.lanes = {lane};
         QCOMPARE(QString::fromStdString(message_of(experiment.validate())), sentence);
         experiment.lanes = {*lane_from_name("static")};
@@ -283,7 +283,7 @@ private slots:
         QCOMPARE(message_of(experiment.validate()),
                  std::string("prompts is empty, expected at least one prompt."));
         experiment.prompts.resize(1);
-        experiment.prompts[0].text = "a";
+        experiment.prompts[0].text = "It is";
         experiment.sampling.temperature = std::nan("");
         QVERIFY(!experiment.validate().ok());
     }
@@ -393,7 +393,7 @@ private slots:
             QCOMPARE(QString::fromStdString(lane->name), word);
             Experiment experiment;
             experiment.drive = Drive::free;
-            experiment.prompts[0].text = "a";
+            experiment.prompts[0].text = "It is";
             experiment.lanes = {*lane};
             QCOMPARE(message_of(experiment.validate()), std::string("accepted"));
         }
