@@ -35,14 +35,14 @@ KeyValueView ConcatCache::view(int layer) const {
     view.k = here.keys.f32();
     view.v = here.values.f32();
     view.slot_stride = shape().head_dim;
-    view.head_stride = std::int64_t{here.slots} * shape().head_dim;
+    view.head_stride = std::int64_t{here.n_slot} * shape().head_dim;
     view.batch_stride = view.head_stride * shape().n_kv_head;
     return view;
 }
 
 void ConcatCache::read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const {
     const Layer& here = layer_at(layer);
-    const std::size_t from = offset(here.slots, row, kv_head, slots.begin);
+    const std::size_t from = offset(here.n_slot, row, kv_head, slots.begin);
     const std::int64_t n = std::int64_t{slots.end - slots.begin} * shape().head_dim;
     if (k != nullptr) decode_entries(dtype_, here.keys.data() + from, n, k);
     if (v != nullptr) decode_entries(dtype_, here.values.data() + from, n, v);
@@ -64,7 +64,7 @@ Result<void> ConcatCache::grow(int layer) {
         const std::size_t kept_bytes = index(kept) * index(shape().head_dim) * size_of(dtype_);
         if (kept == 0) continue;
         for (int h = 0; h < shape().n_kv_head; ++h) {
-            const std::size_t from = offset(old.slots, b, h, 0);
+            const std::size_t from = offset(old.n_slot, b, h, 0);
             const std::size_t to = offset(slots, b, h, 0);
             std::memcpy(keys->data() + to, old.keys.data() + from, kept_bytes);
             std::memcpy(values->data() + to, old.values.data() + from, kept_bytes);
@@ -73,7 +73,7 @@ Result<void> ConcatCache::grow(int layer) {
     }
     old.keys = *std::move(keys);
     old.values = *std::move(values);
-    old.slots = slots;
+    old.n_slot = slots;
     return {};
 }
 
@@ -81,7 +81,7 @@ void ConcatCache::store(int layer, int row, int slot, const float* k, const floa
     Layer& here = layers_[index(layer)];
     const int d = shape().head_dim;
     for (int h = 0; h < shape().n_kv_head; ++h) {
-        const std::size_t to = offset(here.slots, row, h, slot);
+        const std::size_t to = offset(here.n_slot, row, h, slot);
         encode_entries(dtype_, k + std::int64_t{h} * d, d, here.keys.data() + to);
         encode_entries(dtype_, v + std::int64_t{h} * d, d, here.values.data() + to);
     }
@@ -109,7 +109,7 @@ Result<void> ConcatCache::reorder_storage(std::span<const int> parents) {
     for (Layer& layer : layers_) {
         for (Buffer* buffer : {&layer.keys, &layer.values}) {
             copied_bytes_ +=
-                permute_rows(buffer->data(), offset(layer.slots, 1, 0, 0), parents, scratch->data());
+                permute_rows(buffer->data(), offset(layer.n_slot, 1, 0, 0), parents, scratch->data());
         }
     }
     return {};

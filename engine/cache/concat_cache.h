@@ -14,7 +14,7 @@ public:
 
     int capacity() const override { return 0; }
     KeyValueView view(int layer) const override;
-    void read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const override;
+    void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
     KvBytes bytes() const override;
 
 protected:
@@ -26,12 +26,12 @@ private:
     struct Layer {
         Buffer keys;
         Buffer values;
-        int slots = 0;
+        int n_slot = 0;
     };
 
     ConcatCache(const KvShape& shape, DType dtype, std::shared_ptr<MemoryLedger> ledger);
     const Layer& layer_at(int layer) const { return layers_[index(layer)]; }
-    std::size_t offset(int slots, int row, int kv_head, int slot) const;
+    std::size_t offset(int n_slot, int row, int kv_head, int slot) const;
 
     DType dtype_;
     std::shared_ptr<MemoryLedger> ledger_;

@@ -18,7 +18,7 @@ public:
 
     int capacity() const override { return capacity_; }
     KeyValueView view(int layer) const override;
-    void read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const override;
+    void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
     KvBytes bytes() const override;
     /// Slots of `row` that are quantised, from the first.
     int n_quantised(int row) const { return quantised_[index(row)]; }

@@ -12,8 +12,7 @@ namespace decodescope {
 KvCache::KvCache(const KvShape& shape) : shape_(shape), rows_(index(shape.batch)) {}
 
 Result<void> KvCache::begin(const CallTokens& call) {
-    if (call_ != nullptr)
-        return Error{ErrorKind::internal, "KV cache: an append was begun while another is open."};
+    if (open_) return Error{ErrorKind::internal, "KV cache: an append was begun while another is open."};
     if (call.batch() != shape_.batch) {
         return Error{ErrorKind::bad_input,
                      fmt::format("KV cache: got a batch of {}, expected {}.", call.batch(), shape_.batch)};
@@ -43,17 +42,18 @@ Result<void> KvCache::begin(const CallTokens& call) {
     DS_TRY(reserve(call));
     pending_slots_.clear();
     for (int b = 0; b < call.batch(); ++b) {
-        rows_[index(b)].committed_slots = rows_[index(b)].slots.size();
+        rows_[index(b)].committed_slots = rows_[index(b)].positions.size();
         if (call.end(b) > call.begin(b)) place(b, call.positions(b), pending_slots_);
     }
     assert(pending_slots_.size() == index(call.n_token()));
-    call_ = &call;
+    call_ = call;
+    open_ = true;
     next_layer_ = 0;
     return {};
 }
 
 void KvCache::place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& slots) {
-    std::vector<std::int32_t>& mine = rows_[index(row)].slots;
+    std::vector<std::int32_t>& mine = rows_[index(row)].positions;
     for (const std::int32_t position : positions) {
         slots.push_back(static_cast<std::int32_t>(mine.size()));
         mine.push_back(position);
@@ -65,12 +65,12 @@ Result<void> KvCache::reserve(const CallTokens&) {
 }
 
 Result<void> KvCache::append(int layer, const KeyValueBlock& block) {
-    if (call_ == nullptr || layer != next_layer_ || layer >= shape_.n_layer) {
+    if (!open_ || layer != next_layer_ || layer >= shape_.n_layer) {
         return Error{ErrorKind::internal, fmt::format("KV cache: layer {} was appended out of turn.", layer)};
     }
     DS_TRY(grow(layer));
     for (int b = 0; b < shape_.batch; ++b) {
-        for (int i = call_->begin(b); i < call_->end(b); ++i) {
+        for (int i = call_.begin(b); i < call_.end(b); ++i) {
             store(layer, b, pending_slots_[index(i)], block.k + i * block.token_stride,
                   block.v + i * block.token_stride);
         }
@@ -84,13 +84,13 @@ void KvCache::read(int, int, int, SlotRange, float*, float*) const {
 }
 
 Result<void> KvCache::commit() {
-    if (call_ == nullptr || next_layer_ != shape_.n_layer) {
+    if (!open_ || next_layer_ != shape_.n_layer) {
         return Error{ErrorKind::internal, fmt::format("KV cache: an append was closed after {} of {} layers.",
                                                       next_layer_, shape_.n_layer)};
     }
     for (int b = 0; b < shape_.batch; ++b) {
         Row& row = rows_[index(b)];
-        for (const std::int32_t position : call_->positions(b)) {
+        for (const std::int32_t position : call_.positions(b)) {
             if (position == slot_padding) {
                 ++row.n_padding;
             } else {
@@ -100,21 +100,21 @@ Result<void> KvCache::commit() {
         }
     }
     committed();
-    call_ = nullptr;
+    open_ = false;
     return {};
 }
 
 void KvCache::rollback() {
-    if (call_ == nullptr) return;
+    if (!open_) return;
     for (int b = 0; b < shape_.batch; ++b) {
         Row& row = rows_[index(b)];
         // Slots that were reused lie in front of `committed_slots`: they are empty again.
-        for (int i = call_->begin(b); i < call_->end(b); ++i) {
-            row.slots[index(pending_slots_[index(i)])] = slot_empty;
+        for (int i = call_.begin(b); i < call_.end(b); ++i) {
+            row.positions[index(pending_slots_[index(i)])] = slot_empty;
         }
-        row.slots.resize(row.committed_slots);
+        row.positions.resize(row.committed_slots);
     }
-    call_ = nullptr;
+    open_ = false;
     next_layer_ = 0;
     rolled_back();
 }
@@ -125,25 +125,25 @@ Result<void> KvCache::can_truncate(int, int) const {
 
 Result<void> KvCache::truncate(int row, int n_token) {
     Row& here = rows_[index(row)];
-    if (call_ != nullptr || n_token < 0 || n_token > here.next_position) {
+    if (open_ || n_token < 0 || n_token > here.next_position) {
         return Error{ErrorKind::internal, fmt::format("KV cache: cannot cut row {} from {} to {} tokens.",
                                                       row, here.next_position, n_token)};
     }
     if (n_token == here.next_position) return {};
     DS_TRY(can_truncate(row, n_token));
-    for (std::int32_t& position : here.slots) {
+    for (std::int32_t& position : here.positions) {
         if (position < n_token) continue;
         position = slot_empty;
         --here.n_valid;
     }
-    while (!here.slots.empty() && here.slots.back() == slot_empty) here.slots.pop_back();
+    while (!here.positions.empty() && here.positions.back() == slot_empty) here.positions.pop_back();
     here.next_position = n_token;
     truncated(row);
     return {};
 }
 
 Result<void> KvCache::reorder(std::span<const int> parents) {
-    if (call_ != nullptr || parents.size() != rows_.size() ||
+    if (open_ || parents.size() != rows_.size() ||
         std::any_of(parents.begin(), parents.end(), [&](int p) { return p < 0 || p >= shape_.batch; })) {
         return Error{ErrorKind::internal, "KV cache: rows cannot be reordered this way."};
     }
@@ -155,7 +155,7 @@ Result<void> KvCache::reorder(std::span<const int> parents) {
     rows.reserve(rows_.size());
     for (const int parent : parents) {
         rows.push_back(rows_[index(parent)]);
-        rows.back().slots.reserve(rows_[index(parent)].slots.capacity());
+        rows.back().positions.reserve(rows_[index(parent)].positions.capacity());
     }
     rows_ = std::move(rows);
     return {};
@@ -163,7 +163,7 @@ Result<void> KvCache::reorder(std::span<const int> parents) {
 
 void KvCache::clear_row(int row) {
     Row& here = rows_[index(row)];
-    here.slots.clear();
+    here.positions.clear();
     here.n_valid = here.n_padding = here.next_position = 0;
     cleared(row);
 }
@@ -174,26 +174,27 @@ Result<int> KvCache::adopt_prefix(int, std::span<const std::int32_t>, std::uint6
 
 void KvCache::adopt(int row, int n_token) {
     Row& here = rows_[index(row)];
-    assert(here.slots.empty());
-    for (int i = 0; i < n_token; ++i) here.slots.push_back(i);
+    assert(here.positions.empty());
+    for (int i = 0; i < n_token; ++i) here.positions.push_back(i);
     here.n_valid = here.next_position = n_token;
 }
 
 void KvCache::forget(int row, int slot) {
     Row& here = rows_[index(row)];
-    assert(here.slots[index(slot)] >= 0);
-    here.slots[index(slot)] = slot_empty;
+    assert(here.positions[index(slot)] >= 0);
+    here.positions[index(slot)] = slot_empty;
     --here.n_valid;
 }
 
 void KvCache::reserve_slots(int capacity, int max_call) {
-    for (Row& row : rows_) row.slots.reserve(index(capacity));
+    for (Row& row : rows_) row.positions.reserve(index(capacity));
     pending_slots_.reserve(index(max_call) * rows_.size());
+    call_.reserve(shape_.batch, max_call * shape_.batch);
 }
 
 std::uint64_t KvCache::slot_map_bytes() const {
     std::uint64_t bytes = 0;
-    for (const Row& row : rows_) bytes += row.slots.capacity() * sizeof(std::int32_t);
+    for (const Row& row : rows_) bytes += row.positions.capacity() * sizeof(std::int32_t);
     return bytes;
 }
 

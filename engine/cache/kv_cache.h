@@ -99,7 +99,7 @@ public:
     int next_position(int row = 0) const { return rows_[index(row)].next_position; }
     /// Positions held by the slots of `row` that are in use, those of an open append included, with
     /// `slot_padding` for pads and `slot_empty` for slots that a window has emptied.
-    std::span<const std::int32_t> slot_positions(int row = 0) const { return rows_[index(row)].slots; }
+    std::span<const std::int32_t> slot_positions(int row = 0) const { return rows_[index(row)].positions; }
     /// Slots (pads included) that a row can ever hold; 0 = no limit of its own.
     virtual int capacity() const = 0;
 
@@ -110,9 +110,9 @@ public:
     Result<void> append(int layer, const KeyValueBlock& block);
     /// Keys and values of `layer`, those of the open append included once it has been appended.
     virtual KeyValueView view(int layer) const = 0;
-    /// Copies slots [slots.begin, slots.end) of one row and kv head as f32 [n, head_dim] to `k` and `v`
+    /// Copies slots [range.begin, range.end) of one row and kv head as f32 [n, head_dim] to `k` and `v`
     /// (either may be null). For kinds whose `view` has a `source`; called from several threads at once.
-    virtual void read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const;
+    virtual void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const;
     /// Closes the open append; an internal error unless every layer was appended.
     Result<void> commit();
     void rollback();
@@ -141,12 +141,12 @@ protected:
     virtual Result<void> reserve(const CallTokens& call);
     /// First slot of `row` for `n_new` more entries, after `reserve`; the slots are then consecutive. Kinds
     /// that reuse slots override `place`.
-    virtual void place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& slots);
+    virtual void place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& placed);
     /// Prepares layer `layer` of the open append (a growing kind allocates here).
     virtual Result<void> grow(int) { return {}; }
     /// Writes one entry: k and v each [n_kv_head, head_dim].
     virtual void store(int layer, int row, int slot, const float* k, const float* v) = 0;
-    /// The append was committed, given up, or entries behind slot `slots().size()` of `row` were dropped.
+    /// The append was committed, given up, or entries behind those that `row` still has were dropped.
     virtual void committed() {}
     virtual void rolled_back() {}
     virtual Result<void> can_truncate(int row, int n_token) const;
@@ -155,15 +155,15 @@ protected:
     virtual Result<void> reorder_storage(std::span<const int> parents) = 0;
 
     /// Slots of `row`, writable by kinds that reuse them.
-    std::vector<std::int32_t>& slots(int row) { return rows_[index(row)].slots; }
+    std::vector<std::int32_t>& row_slots(int row) { return rows_[index(row)].positions; }
     /// An empty `row` now holds positions 0 .. n_token - 1 in its first slots.
     void adopt(int row, int n_token);
     /// Drops `slot` of `row`: it holds nothing any more.
     void forget(int row, int slot);
     /// Room for `capacity` slots per row, so that appends do not allocate.
     void reserve_slots(int capacity, int max_call);
-    const CallTokens& open_call() const { return *call_; }
-    bool open() const { return call_ != nullptr; }
+    const CallTokens& open_call() const { return call_; }
+    bool open() const { return open_; }
     /// Bytes of the bookkeeping that every kind has.
     std::uint64_t slot_map_bytes() const;
     /// Slots of `row` that hold pads.
@@ -174,16 +174,18 @@ protected:
 
 private:
     struct Row {
-        std::vector<std::int32_t> slots;  // position held by each slot in use
+        std::vector<std::int32_t> positions;  // position held by each slot in use
         int n_valid = 0;
         int n_padding = 0;
         int next_position = 0;
-        std::size_t committed_slots = 0;  // of `slots`, when an append is open: how many there were before
+        std::size_t committed_slots =
+            0;  // of `positions`, when an append is open: how many there were before
     };
 
     KvShape shape_;
-    std::vector<Row> rows_;                    // [batch]
-    const CallTokens* call_ = nullptr;         // of the open append
+    std::vector<Row> rows_;  // [batch]
+    CallTokens call_;        // of the open append
+    bool open_ = false;
     std::vector<std::int32_t> pending_slots_;  // [n_token] of the open append
     int next_layer_ = 0;                       // layers appended so far
 };

@@ -21,7 +21,7 @@ public:
 
     int capacity() const override { return capacity_; }
     KeyValueView view(int layer) const override;
-    void read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const override;
+    void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
     KvBytes bytes() const override;
     Result<int> adopt_prefix(int row, std::span<const std::int32_t> tokens, std::uint64_t isolation) override;
 

@@ -26,7 +26,7 @@ Result<std::unique_ptr<KvCache>> WindowCache::make(const CacheSpec& spec, const 
 }
 
 void WindowCache::forget_before(int row, int first_kept) {
-    std::vector<std::int32_t>& mine = slots(row);
+    std::vector<std::int32_t>& mine = row_slots(row);
     for (std::size_t s = 0; s < mine.size(); ++s) {
         if (mine[s] >= window_.sinks && mine[s] < first_kept) forget(row, static_cast<int>(s));
     }
@@ -52,7 +52,7 @@ Result<void> WindowCache::reserve(const CallTokens& call) {
 
 void WindowCache::place(int row, std::span<const std::int32_t> positions,
                         std::vector<std::int32_t>& slots_out) {
-    std::vector<std::int32_t>& mine = slots(row);
+    std::vector<std::int32_t>& mine = row_slots(row);
     std::size_t next = 0;
     for (const std::int32_t position : positions) {
         while (next < mine.size() && mine[next] != slot_empty) ++next;

@@ -21,7 +21,7 @@ public:
 
 protected:
     Result<void> reserve(const CallTokens& call) override;
-    void place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& slots) override;
+    void place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& placed) override;
     void committed() override;
     Result<void> can_truncate(int row, int n_token) const override;
 

@@ -157,7 +157,12 @@ Result<void> BatchLane::choose_ends(const ForwardOutput& output, LaneStep& step,
 Result<void> BatchLane::on_step(LaneStep& step, std::stop_token stop) {
     for (int i = first(); i < last(); ++i) step.n_row += !state(i).finished;
     step.phase = prefilled_ ? Phase::decode : Phase::prefill;
-    for (int i = first(); i < last(); ++i) state(i).started = true;
+    for (int i = first(); i < last(); ++i) {
+        RequestState& mine = state(i);
+        if (!mine.finished && step.fed_first < 0)
+            step.fed_first = prefilled_ ? mine.tokens.back() : mine.tokens.front();
+        mine.started = true;
+    }
     if (!cached()) return step_whole(step, std::move(stop));
     return prefilled_ ? step_decode(step, std::move(stop)) : step_prefill(step, std::move(stop));
 }

@@ -172,7 +172,7 @@ Result<ForwardOutput> Lane::call_model(LaneStep& step, std::span<const std::int3
     auto output = forward(*context_.weights, call_, logit_rows, cache_.get(), window(), workspace_,
                           *context_.backend, std::move(stop));
     if (!output) return output;
-    if (step.n_call == 0) step.fed_first = call_.tokens().front();
+    if (step.fed_first < 0) step.fed_first = call_.tokens().front();
     ++step.n_call;
     step.positions_forwarded += call_.n_token();
     step.padding_forwarded += std::count(call_.positions().begin(), call_.positions().end(), slot_padding);

@@ -207,9 +207,10 @@ private:
         const auto served = context_.serve(lane_of(name, LaneMode::cached, spec), workload);
         if (!served) return served.error();
         const double error = worst_error(served->rows[2], served->rows[0]);
+        // Not bit for bit: the number of workers may change between the two, and with it the rounding.
         context_.add(fmt::format("{} cache, requests A, B, A are isolated", name), "A the same both times",
                      fmt::format("largest error {:.2e}", error),
-                     error == 0 && served->tokens[2] == served->tokens[0]);
+                     error <= f32_error_limit && served->tokens[2] == served->tokens[0]);
         return {};
     }
 

@@ -5,26 +5,9 @@
 #include <cmath>
 
 #include "engine/decode/sampler.h"
+#include "engine/verify/softmax_sums.h"
 
 namespace decodescope {
-
-namespace {
-
-/// log(sum of exp(x)) - largest, and the largest.
-struct LogSum {
-    double largest = 0;
-    double log_sum = 0;
-
-    explicit LogSum(std::span<const float> x) {
-        largest = *std::max_element(x.begin(), x.end());
-        double sum = 0;
-        for (const float value : x) sum += std::exp(double{value} - largest);
-        log_sum = std::log(sum);
-    }
-    double log_probability(float x) const { return double{x} - largest - log_sum; }
-};
-
-}  // namespace
 
 LogitComparison compare_logits(std::span<const float> logits, std::span<const float> reference,
                                std::int32_t right_token) {
@@ -38,7 +21,9 @@ LogitComparison compare_logits(std::span<const float> logits, std::span<const fl
     double worst = 0;
     for (std::size_t i = 0; i < reference.size(); ++i) {
         squares += (reference[i] - mean) * (reference[i] - mean);
-        worst = std::max(worst, std::abs(double{logits[i]} - double{reference[i]}));
+        const double difference = std::abs(double{logits[i]} - double{reference[i]});
+        // A NaN, once met, stays.
+        if (!(difference <= worst) && !std::isnan(worst)) worst = difference;
     }
     comparison.compared = true;
     comparison.max_abs_error = worst;
@@ -53,18 +38,18 @@ LogitComparison compare_logits(std::span<const float> logits, std::span<const fl
     comparison.top2_margin =
         reference.size() > 1 ? double{reference[static_cast<std::size_t>(top)]} - second : 0;
 
-    const LogSum mine(logits);
-    const LogSum theirs(reference);
-    double divergence = 0;
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-        const double log_p = theirs.log_probability(reference[i]);
-        divergence += std::exp(log_p) * (log_p - mine.log_probability(logits[i]));
-    }
-    // Rounding can bring the sum of equal rows just below 0; NaN stays NaN.
+    const float largest = reference[static_cast<std::size_t>(top)];
+    const float own_largest = *std::max_element(logits.begin(), logits.end());
+    const SoftmaxSums sums = softmax_sums(reference.data(), logits.data(),
+                                          static_cast<std::int64_t>(reference.size()), largest, own_largest);
+    // sum p (log p - log q), with log p = x - largest - log(sum).
+    const double divergence = sums.moment / sums.x - (double{largest} + std::log(sums.x)) +
+                              (double{own_largest} + std::log(sums.y));
+    // Rounding can bring that of equal rows just below 0; NaN stays NaN.
     comparison.kl_divergence = divergence < 0 ? 0 : divergence;
     const auto right = static_cast<std::size_t>(right_token >= 0 ? right_token : top);
-    comparison.reference_probability = std::exp(theirs.log_probability(reference[right]));
-    comparison.lane_probability = std::exp(mine.log_probability(logits[right]));
+    comparison.reference_probability = std::exp(double{reference[right]} - double{largest}) / sums.x;
+    comparison.lane_probability = std::exp(double{logits[right]} - double{own_largest}) / sums.y;
     return comparison;
 }
 

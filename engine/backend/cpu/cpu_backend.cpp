@@ -28,6 +28,12 @@ public:
     explicit CpuBackend(int threads)
         : pool_(std::max(1, threads)), scratch_(static_cast<std::size_t>(pool_.size())) {
         openblas_set_num_threads(1);
+        // Room for what decoding asks for, so that it does not allocate.
+        tasks_.reserve(256);
+        for (AttendScratch& scratch : scratch_) {
+            scratch.segments.reserve(4 * query_block);
+            scratch.columns.reserve(query_block);
+        }
     }
 
     std::string description() const override {
