@@ -38,10 +38,14 @@ Result<void> BatchLane::open_group() {
     auto chunks = prefill_chunks_of(spec_, width_);
     if (!chunks) return chunks.error();
     chunks_ = *std::move(chunks);
-    // The last new token is never forwarded.
-    int longest = 0;
-    for (int i = first(); i < last(); ++i) longest = std::max(longest, width_ + request(i).new_tokens - 1);
-    const int entries = std::min(most_entries(), longest);
+    // The last new token is never forwarded. Pads take slots, but no positions.
+    int entries = 0;
+    for (int i = first(); i < last(); ++i) {
+        const int length = static_cast<int>(request(i).prompt.size());
+        const int pads = spec_.padding == Padding::none ? 0 : width_ - length;
+        entries =
+            std::max(entries, pads + std::min(config().n_positions, length + request(i).new_tokens - 1));
+    }
     const int max_call = *std::max_element(chunks_.begin(), chunks_.end());
     cache_.reset();
     if (cached()) {

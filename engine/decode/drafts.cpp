@@ -62,8 +62,8 @@ Result<std::span<const float>> DraftModel::feed(std::span<const std::int32_t> to
 Result<void> DraftModel::catch_up(std::span<const std::int32_t> text, std::stop_token stop) {
     const auto seen = static_cast<std::size_t>(cache_->next_position());
     const auto room = static_cast<std::size_t>(cache_->capacity());
-    if (text.size() <= seen + 1 || text.size() > room) return {};
-    const auto fed = feed(text.subspan(seen, text.size() - 1 - seen), false, std::move(stop));
+    if (text.size() <= seen || text.size() > room) return {};
+    const auto fed = feed(text.subspan(seen), false, std::move(stop));
     return fed ? Result<void>() : Result<void>(fed.error());
 }
 

@@ -31,7 +31,7 @@ public:
     Result<void> open(int entries, int max_call);
     void close();
 
-    /// Forwards what it has not seen of `text` but the last token, which `draft` begins with.
+    /// Forwards what it has not seen of `text`.
     Result<void> catch_up(std::span<const std::int32_t> text, std::stop_token stop);
     /// Guesses up to `n` tokens that follow `text`, whose next token is number `index` of the answer.
     /// `distributions`, where wanted: what each guess was drawn from, [n, vocab]; the guesses are then drawn

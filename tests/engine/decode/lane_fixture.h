@@ -76,9 +76,10 @@ inline Workload work_of(const std::vector<Ids>& prompts, int new_tokens, const S
 inline Trail follow(Lane& lane, const Workload& workload, TokenFeed* feed = nullptr,
                     const std::function<void(const LaneStep&)>& after = {}) {
     Trail trail;
+    int vocab = 0;
     trail.rows.resize(workload.requests.size());
     trail.tokens.resize(workload.requests.size());
-    if (const auto started = lane.start(workload, feed); !started) {
+    if (const Result<void> started = lane.start(workload, feed); !started) {
         trail.error = started.error().message;
         return trail;
     }
@@ -91,9 +92,12 @@ inline Trail follow(Lane& lane, const Workload& workload, TokenFeed* feed = null
             trail.error = step.error().message;
             return trail;
         }
+        int n_row = 0;
+        for (const ChosenToken& token : step->chosen) n_row = std::max(n_row, token.row + 1);
+        if (n_row > 0 && vocab == 0) vocab = static_cast<int>(step->logits.size()) / n_row;
         for (const ChosenToken& token : step->chosen) {
             const auto i = static_cast<std::size_t>(token.request);
-            const auto row = step->logits_of(token, static_cast<int>(step->logits.size() == 0 ? 0 : 64));
+            const auto row = step->logits_of(token, vocab);
             trail.rows[i].emplace_back(row.begin(), row.end());
             trail.tokens[i].push_back(token.token);
         }
