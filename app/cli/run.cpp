@@ -39,10 +39,12 @@ int judge(const Record& record) {
     int code = 0;
     for (const LaneRecord& lane : record.lanes) {
         if (lane.agrees_with(record.reference())) continue;
+        // Not meant to agree: its distance is in the table, and no failure.
+        if (!approximation(lane.spec, record.reference().spec).empty()) continue;
         const int step = lane.first_different_token(record.reference());
         reportNote(fmt::format("The output of lane {} differs from that of {}: {}.", quote(lane.spec.name),
                                quote(record.reference().spec.name),
-                               step >= 0 ? fmt::format("first other token at step {}", step)
+                               step >= 0 ? fmt::format("first other token is number {}", step)
                                          : fmt::format("largest logit error {:.1e} of the standard deviation",
                                                        lane.max_relative_error())));
         code = 1;

@@ -92,6 +92,25 @@ std::string kv_text(const LaneRecord& lane, std::int64_t StepEvent::*member) {
     return human_bytes(static_cast<double>(step->*member));
 }
 
+/// Median over all decode steps of a count that a step has, or may not have been able to measure.
+std::string per_step(const LaneRecord& lane, std::int64_t StepEvent::*member) {
+    std::vector<double> samples;
+    for (const RepetitionRecord& repetition : lane.repetitions) {
+        for (const StepEvent& step : repetition.steps) {
+            if (step.phase != Phase::prefill && step.*member >= 0)
+                samples.push_back(static_cast<double>(step.*member));
+        }
+    }
+    return samples.empty() ? "not measured" : fmt::format("{:.0f}", summarize(samples).median);
+}
+
+/// The process at the lane's last step.
+std::string memory_text(const LaneRecord& lane, std::int64_t ProcessMemory::*member) {
+    const StepEvent* step = last_step(lane);
+    if (step == nullptr || step->memory.*member < 0) return "not measured";
+    return human_bytes(static_cast<double>(step->memory.*member));
+}
+
 std::string finish_text(const LaneRecord& lane) {
     return lane.repetitions.empty() ? "did not run" : to_string(lane.finish());
 }
@@ -336,6 +355,31 @@ TextTable summary_table(const Record& record) {
     add("KV reserved", true,
         [](Lane lane, std::size_t) { return kv_text(lane, &StepEvent::kv_bytes_reserved); });
     add("KV copied", true, [](Lane lane, std::size_t) { return kv_text(lane, &StepEvent::kv_bytes_copied); });
+    const auto add_bytes = [&](const char* name, std::int64_t StepEvent::*member) {
+        const auto has = [&](Lane lane) {
+            return last_step(lane) != nullptr && last_step(lane)->*member != 0;
+        };
+        if (any(has)) add(name, true, [&](Lane lane, std::size_t) { return kv_text(lane, member); });
+    };
+    if (any([](Lane lane) { return lane.spec.cache.kind == CacheKind::paged; })) {
+        add_bytes("KV slack", &StepEvent::kv_bytes_slack);
+        add_bytes("KV kept", &StepEvent::kv_bytes_kept);
+        add_bytes("KV shared", &StepEvent::kv_bytes_shared);
+    }
+    add_bytes("KV scales", &StepEvent::kv_bytes_scales);
+    add_bytes("KV residual", &StepEvent::kv_bytes_residual);
+    add_bytes("KV padding", &StepEvent::kv_bytes_padding);
+    if (any([](Lane lane) { return lane.spec.allocation == AllocationPolicy::fresh; })) {
+        add("tensors/step", true,
+            [](Lane lane, std::size_t) { return per_step(lane, &StepEvent::tensor_allocations); });
+        add("faults/step", true,
+            [](Lane lane, std::size_t) { return per_step(lane, &StepEvent::minor_faults_step); });
+        add("RSS", true, [](Lane lane, std::size_t) { return memory_text(lane, &ProcessMemory::rss); });
+        add("heap in use", true,
+            [](Lane lane, std::size_t) { return memory_text(lane, &ProcessMemory::heap_in_use); });
+        add("heap free", true,
+            [](Lane lane, std::size_t) { return memory_text(lane, &ProcessMemory::heap_free); });
+    }
     add("finish", false, [](Lane lane, std::size_t) { return finish_text(lane); });
     return table;
 }
