@@ -21,6 +21,37 @@ namespace decodescope::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 
+// Where the instruction set has no conversion of its own, Highway's rounds down and makes numbers of what is
+// not finite.
+#if HWY_TARGET == HWY_SCALAR || (HWY_ARCH_X86 && (HWY_TARGET > HWY_AVX2 || defined(HWY_DISABLE_F16C)))
+
+std::uint16_t to_f16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t sign = bits >> 16 & 0x8000u;
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
+    if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and more
+    if (magnitude >= 0x38800000u) {                                                   // 2^-14: normal
+        const std::uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
+        return static_cast<std::uint16_t>(sign | ((rounded - (112u << 23)) >> 13));
+    }
+    // The last place of 0.5 is the step of the subnormals, so this addition rounds to one.
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) & 0x7fffffu));
+}
+
+void encode_f16(const float* from, std::int64_t n, std::byte* to) {
+    auto* out = reinterpret_cast<std::uint16_t*>(to);
+    for (std::int64_t i = 0; i < n; ++i) out[i] = to_f16(from[i]);
+}
+
+void decode_f16(const std::byte* from, std::int64_t n, float* to) {
+    const auto* in = reinterpret_cast<const std::uint16_t*>(from);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = f16_to_f32(in[i]);
+}
+
+#else
+
 void encode_f16(const float* from, std::int64_t n, std::byte* to) {
     const D d;
     const hn::Rebind<hwy::float16_t, D> d16;
@@ -52,6 +83,8 @@ void decode_f16(const std::byte* from, std::int64_t n, float* to) {
         std::copy(rest, rest + (n - i), to + i);
     }
 }
+
+#endif
 
 // The plain loops below are compiled here so that the compiler vectorises them for each instruction set.
 
@@ -123,8 +156,12 @@ float encode_int8(const float* from, std::int64_t n, std::int8_t* codes) {
         return std::numeric_limits<float>::quiet_NaN();
     }
     const float scale = largest / 127.0f;
-    // A group of values below the smallest float's 127-fold has no scale of its own: it is stored as zeros.
-    const float inverse = scale > 0 ? 127.0f / largest : 0.0f;
+    // A scale below the smallest normal float has no digits left, and no inverse.
+    if (scale < std::numeric_limits<float>::min()) {
+        std::fill_n(codes, n, std::int8_t{0});
+        return 0;
+    }
+    const float inverse = 127.0f / largest;
     for (std::int64_t i = 0; i < n; ++i) {
         codes[i] = static_cast<std::int8_t>(std::clamp(std::nearbyint(from[i] * inverse), -127.0f, 127.0f));
     }

@@ -14,7 +14,8 @@ void encode_entries(DType dtype, const float* from, std::int64_t n, std::byte* t
 void decode_entries(DType dtype, const std::byte* from, std::int64_t n, float* to);
 
 /// Symmetric 8-bit codes of `n` floats: code = round(x / scale), scale = largest magnitude / 127. Returns the
-/// scale; NaN when a value is not finite, so that the fault is not hidden.
+/// scale; NaN when a value is not finite, so that the fault is not hidden; 0 when it would be below the
+/// smallest normal float.
 float encode_int8(const float* from, std::int64_t n, std::int8_t* codes);
 /// code x scale.
 void decode_int8(const std::int8_t* codes, std::int64_t n, float scale, float* to);
