@@ -131,10 +131,18 @@ Result<void> KvCache::truncate(int row, int n_token) {
     }
     if (n_token == here.next_position) return {};
     DS_TRY(can_truncate(row, n_token));
+    bool dropped = false;
     for (std::int32_t& position : here.positions) {
-        if (position < n_token) continue;
+        if (position >= n_token) {
+            --here.n_valid;
+            dropped = true;
+        } else if (dropped && position == slot_padding) {
+            // Behind what is dropped, a pad would leave a hole that is never filled.
+            --here.n_padding;
+        } else {
+            continue;
+        }
         position = slot_empty;
-        --here.n_valid;
     }
     while (!here.positions.empty() && here.positions.back() == slot_empty) here.positions.pop_back();
     here.next_position = n_token;

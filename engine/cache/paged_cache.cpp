@@ -23,7 +23,8 @@ PagedCache::PagedCache(const CacheSpec& spec, const KvShape& shape, int capacity
       tables_(index(shape.batch)),
       lineages_(index(shape.batch)),
       tree_(n_block),
-      fill_(index(n_block), 0) {
+      fill_(index(n_block), 0),
+      pads_(index(n_block), 0) {
     block_bytes_ = static_cast<std::size_t>(shape.elements_per_token()) * index(block_) * size_of(dtype_);
     free_.reserve(index(n_block));
     for (int i = n_block; i-- > 0;) free_.push_back(i);
@@ -123,15 +124,25 @@ void PagedCache::release_block(int block) {
     if (tree_.serial(block) == 0) free_.push_back(block);
 }
 
+/// The block in which the first entry goes that `call` appends to `row`, if the row has it already; else -1.
+int PagedCache::first_written(const CallTokens& call, int row) const {
+    const std::size_t stored = slot_positions(row).size();
+    if (call.end(row) == call.begin(row) || stored % index(block_) == 0) return -1;
+    return tables_[index(row)][stored / index(block_)];
+}
+
 Result<void> PagedCache::reserve(const CallTokens& call) {
     int needed = 0;
     for (int b = 0; b < call.batch(); ++b) {
-        const int n_new = call.end(b) - call.begin(b);
+        const auto n_new = index(call.end(b) - call.begin(b));
         if (n_new == 0) continue;
-        const auto& table = tables_[index(b)];
-        const std::size_t stored = slot_positions(b).size();
-        needed += blocks_for(stored + index(n_new)) - static_cast<int>(table.size());
-        if (stored % index(block_) != 0 && references(table[stored / index(block_)]) > 1) ++needed;
+        needed += blocks_for(slot_positions(b).size() + n_new) - static_cast<int>(tables_[index(b)].size());
+        const int written = first_written(call, b);
+        if (written < 0 || references(written) == 1) continue;
+        // Whoever writes last into a block that all its rows write into can have it.
+        int others = references(written) - 1;
+        for (int earlier = 0; earlier < b; ++earlier) others -= first_written(call, earlier) == written;
+        needed += others > 0;
     }
     // Kept blocks are only counted when the untouched ones do not do.
     if (needed > static_cast<int>(free_.size()) && needed > n_available()) {
@@ -141,21 +152,22 @@ Result<void> PagedCache::reserve(const CallTokens& call) {
                         block_, n_available(), n_block())};
     }
     for (int b = 0; b < call.batch(); ++b) {
-        const int n_new = call.end(b) - call.begin(b);
+        const auto n_new = index(call.end(b) - call.begin(b));
         if (n_new == 0) continue;
         auto& table = tables_[index(b)];
         const std::size_t stored = slot_positions(b).size();
-        if (stored % index(block_) != 0 && references(table[stored / index(block_)]) > 1) {
-            int& shared = table[stored / index(block_)];
+        if (const int written = first_written(call, b); written >= 0 && references(written) > 1) {
             const int own = take_block();
             std::memcpy(storage_.data() + offset(own, 0, 0, 0, 0),
-                        storage_.data() + offset(shared, 0, 0, 0, 0), block_bytes_);
+                        storage_.data() + offset(written, 0, 0, 0, 0), block_bytes_);
             copied_bytes_ += block_bytes_;
-            release_block(shared);
-            shared = own;
+            release_block(written);
+            table[stored / index(block_)] = own;
+        } else if (written >= 0) {
+            // It may have held more than this row does; nobody may share what will be overwritten.
+            tree_.cut(written, stored % index(block_));
         }
-        while (static_cast<int>(table.size()) < blocks_for(stored + index(n_new)))
-            table.push_back(take_block());
+        while (static_cast<int>(table.size()) < blocks_for(stored + n_new)) table.push_back(take_block());
     }
     return {};
 }
@@ -219,11 +231,7 @@ void PagedCache::rolled_back() {
 void PagedCache::truncated(int row) {
     shrink_table(row);
     Lineage& lineage = lineages_[index(row)];
-    if (!lineage.root) return;
-    lineage.tokens.resize(slot_positions(row).size());
-    // The last block may now hold less than the tree says; nobody may share what will be overwritten.
-    const auto& table = tables_[index(row)];
-    if (!table.empty()) remember(row, (table.size() - 1) * index(block_));
+    if (lineage.root) lineage.tokens.resize(slot_positions(row).size());
 }
 
 void PagedCache::cleared(int row) {
@@ -260,41 +268,39 @@ Result<int> PagedCache::adopt_prefix(int row, std::span<const std::int32_t> toke
     lineage.root = tree_.root(model_identity_, isolation);
     lineage.tokens.clear();
     // The last token must be forwarded in any case: its logits are wanted.
-    auto rest = tokens.first(tokens.empty() ? 0 : tokens.size() - 1);
-    std::uint64_t parent = *lineage.root;
-    while (!rest.empty()) {
-        const auto [block, matched] = tree_.find(parent, rest);
-        if (block < 0) break;
-        if (blocks_[index(block)].references++ == 0) blocks_[index(block)].last_use = ++clock_;
-        table.push_back(block);
-        lineage.tokens.insert(lineage.tokens.end(), rest.begin(), rest.begin() + matched);
-        rest = rest.subspan(index(matched));
-        if (matched < block_) break;
-        parent = tree_.serial(block);
-    }
-    adopt(row, static_cast<int>(lineage.tokens.size()));
-    return static_cast<int>(lineage.tokens.size());
+    const auto rest = tokens.first(tokens.empty() ? 0 : tokens.size() - 1);
+    const auto n = index(tree_.find(*lineage.root, rest, table));
+    for (const int block : table) ++blocks_[index(block)].references;
+    lineage.tokens.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(n));
+    adopt(row, static_cast<int>(n));
+    return static_cast<int>(n);
 }
 
 KvBytes PagedCache::bytes() const {
     KvBytes bytes;
     const std::uint64_t slot = block_bytes_ / index(block_);
     std::fill(fill_.begin(), fill_.end(), 0);
+    std::fill(pads_.begin(), pads_.end(), 0);
     std::uint64_t used = 0;
     std::uint64_t wanted = 0;
     for (int b = 0; b < batch(); ++b) {
         const auto& table = tables_[index(b)];
-        const int stored = static_cast<int>(slot_positions(b).size());
-        bytes.padding += slot * index(n_padding(b));
-        wanted += slot * index(stored);
-        for (int i = 0; i < static_cast<int>(table.size()); ++i) {
-            int& fill = fill_[index(table[index(i)])];
-            fill = std::max(fill, std::min(block_, stored - i * block_));
+        const auto positions = slot_positions(b);
+        wanted += slot * positions.size();
+        for (std::size_t i = 0; i < table.size(); ++i) {
+            const auto mine = positions.subspan(
+                i * index(block_), std::min(index(block_), positions.size() - i * index(block_)));
+            int& fill = fill_[index(table[i])];
+            fill = std::max(fill, static_cast<int>(mine.size()));
+            if (n_padding(b) == 0) continue;
+            int& pads = pads_[index(table[i])];
+            pads = std::max(pads, static_cast<int>(std::count(mine.begin(), mine.end(), slot_padding)));
         }
     }
     for (int i = 0; i < n_block(); ++i) {
         const bool in_use = references(i) > 0;
         used += slot * index(fill_[index(i)]);
+        bytes.padding += slot * index(pads_[index(i)]);
         if (in_use) {
             bytes.slack += slot * index(block_ - fill_[index(i)]);
         } else if (tree_.serial(i) != 0) {

@@ -60,6 +60,7 @@ private:
     int blocks_for(std::size_t n_slot) const {
         return static_cast<int>((n_slot + index(block_) - 1) / index(block_));
     }
+    int first_written(const CallTokens& call, int row) const;
     int take_block();
     void release_block(int block);
     void shrink_table(int row);
@@ -78,7 +79,7 @@ private:
     std::vector<int> free_;                 // blocks that hold nothing
     PrefixTree tree_;
     std::uint64_t clock_ = 0;
-    mutable std::vector<int> fill_;  // [n_block], scratch of `bytes`
+    mutable std::vector<int> fill_, pads_;  // [n_block], scratch of `bytes`
 };
 
 }  // namespace decodescope

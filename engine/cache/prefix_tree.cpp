@@ -24,6 +24,14 @@ void PrefixTree::set(int block, std::uint64_t parent, std::span<const std::int32
     node.tokens.assign(tokens.begin(), tokens.end());
 }
 
+void PrefixTree::cut(int block, std::size_t n_token) {
+    Node& node = nodes_[static_cast<std::size_t>(block)];
+    if (node.tokens.size() <= n_token) return;
+    if (n_token == 0) return remove(block);
+    node.serial = ++last_serial_;
+    node.tokens.resize(n_token);
+}
+
 void PrefixTree::remove(int block) {
     Node& node = nodes_[static_cast<std::size_t>(block)];
     if (node.serial == 0) return;
@@ -35,24 +43,42 @@ void PrefixTree::remove(int block) {
     node.tokens.clear();
 }
 
-std::pair<int, int> PrefixTree::find(std::uint64_t parent, std::span<const std::int32_t> tokens) const {
-    std::pair<int, int> best{-1, 0};
-    const auto [first, last] = children_.equal_range(parent);
-    for (auto child = first; child != last; ++child) {
-        const auto& held = nodes_[static_cast<std::size_t>(child->second)].tokens;
-        const std::size_t n = std::min(held.size(), tokens.size());
-        const auto end =
-            std::mismatch(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(n), tokens.begin());
-        const int matched = static_cast<int>(end.first - held.begin());
-        if (matched > best.second) best = {child->second, matched};
+int PrefixTree::find(std::uint64_t parent, std::span<const std::int32_t> tokens,
+                     std::vector<int>& blocks) const {
+    struct Visit {
+        int block = -1;
+        std::size_t end = 0;   // of the tokens matched up to here
+        std::size_t from = 0;  // the visit before
+        bool whole = true;
+    };
+    // Blocks that hold the same tokens can lie side by side with different ones behind them: look at all.
+    std::vector<Visit> visits(1);
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < visits.size(); ++i) {
+        const Visit here = visits[i];
+        if (!here.whole) continue;
+        const auto [first, last] = children_.equal_range(i == 0 ? parent : serial(here.block));
+        for (auto child = first; child != last; ++child) {
+            const auto& held = nodes_[static_cast<std::size_t>(child->second)].tokens;
+            const auto rest = tokens.subspan(here.end, std::min(held.size(), tokens.size() - here.end));
+            const auto matched = static_cast<std::size_t>(
+                std::mismatch(rest.begin(), rest.end(), held.begin()).first - rest.begin());
+            if (matched == 0) continue;
+            visits.push_back({child->second, here.end + matched, i, matched == held.size()});
+            if (visits.back().end > visits[best].end) best = visits.size() - 1;
+        }
     }
-    return best;
+    blocks.clear();
+    for (std::size_t i = best; i != 0; i = visits[i].from) blocks.push_back(visits[i].block);
+    std::reverse(blocks.begin(), blocks.end());
+    return static_cast<int>(visits[best].end);
 }
 
 std::size_t PrefixTree::bytes() const {
     std::size_t bytes = nodes_.size() * sizeof(Node);
     for (const Node& node : nodes_) bytes += node.tokens.capacity() * sizeof(std::int32_t);
-    // A node of the hash table: the pair, its link and a bucket.
+    // A node of the hash table: the pair, its link and a bucket; of the map: four words more.
+    bytes += roots_.size() * (sizeof(decltype(roots_)::value_type) + 4 * sizeof(void*));
     return bytes + children_.size() * (sizeof(std::pair<std::uint64_t, int>) + 2 * sizeof(void*));
 }
 

@@ -23,14 +23,16 @@ public:
     std::uint64_t root(std::uint64_t model_identity, std::uint64_t isolation);
     /// Block `block` now holds `tokens` behind what `parent` (a root or a serial) stands for.
     void set(int block, std::uint64_t parent, std::span<const std::int32_t> tokens);
+    /// What `block` holds behind its first `n_token` tokens will be overwritten.
+    void cut(int block, std::size_t n_token);
     /// `block` holds nothing that may be shared any more.
     void remove(int block);
     /// Serial of `block`; 0 when it is not in the tree.
     std::uint64_t serial(int block) const { return nodes_[static_cast<std::size_t>(block)].serial; }
 
-    /// The block behind `parent` that begins with most of `tokens`, and how many that are; {-1, 0} when no
-    /// block begins with the first of them.
-    std::pair<int, int> find(std::uint64_t parent, std::span<const std::int32_t> tokens) const;
+    /// How many of `tokens` are known behind `parent`, and in which `blocks`: all but the last of them
+    /// whole, the last one perhaps in part.
+    int find(std::uint64_t parent, std::span<const std::int32_t> tokens, std::vector<int>& blocks) const;
     std::size_t bytes() const;
 
 private:
