@@ -189,9 +189,10 @@ void KvCache::adopt(int row, int n_token) {
 
 void KvCache::forget(int row, int slot) {
     Row& here = rows_[index(row)];
-    assert(here.positions[index(slot)] >= 0);
-    here.positions[index(slot)] = slot_empty;
-    --here.n_valid;
+    std::int32_t& position = here.positions[index(slot)];
+    assert(position != slot_empty);
+    --(position == slot_padding ? here.n_padding : here.n_valid);
+    position = slot_empty;
 }
 
 void KvCache::reserve_slots(int capacity, int max_call) {

@@ -28,7 +28,9 @@ Result<std::unique_ptr<KvCache>> WindowCache::make(const CacheSpec& spec, const 
 void WindowCache::forget_before(int row, int first_kept) {
     std::vector<std::int32_t>& mine = row_slots(row);
     for (std::size_t s = 0; s < mine.size(); ++s) {
-        if (mine[s] >= window_.sinks && mine[s] < first_kept) forget(row, static_cast<int>(s));
+        // Nobody ever sees a pad.
+        const bool old = mine[s] >= window_.sinks && mine[s] < first_kept;
+        if (old || mine[s] == slot_padding) forget(row, static_cast<int>(s));
     }
 }
 
