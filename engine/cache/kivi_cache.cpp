@@ -88,8 +88,18 @@ KeyValueView KiviCache::view(int layer) const {
 Result<void> KiviCache::reserve(const CallTokens& call) {
     // A pad would set the scale of its whole group.
     const auto positions = call.positions();
-    if (std::find(positions.begin(), positions.end(), slot_padding) == positions.end()) return {};
-    return Error{ErrorKind::unsupported, "A kivi cache cannot hold pads."};
+    if (std::find(positions.begin(), positions.end(), slot_padding) != positions.end())
+        return Error{ErrorKind::unsupported, "A kivi cache cannot hold pads."};
+    for (int b = 0; b < call.batch(); ++b) {
+        const int n_new = call.end(b) - call.begin(b);
+        const int recent = static_cast<int>(slot_positions(b).size()) - quantised_[index(b)];
+        if (n_new <= ring_ - recent) continue;
+        return Error{ErrorKind::capacity,
+                     fmt::format("Kivi cache: {} entries are kept in f32 and {} more came in one call, but "
+                                 "there is room for {}.",
+                                 recent, n_new, ring_)};
+    }
+    return {};
 }
 
 void KiviCache::store(int layer, int row, int slot, const float* k, const float* v) {

@@ -10,7 +10,8 @@ namespace decodescope {
 /// because a few of its channels are large; V per token over groups of channels. The newest tokens stay in
 /// f32: whole groups are quantised when a call is committed, and only while at least `residual` tokens are
 /// left. So what is stored depends on the tokens alone, never on how they were cut into calls, and with
-/// `residual` >= length everything is exact.
+/// `residual` >= length everything is exact. A row that is cut back keeps quantised what was quantised
+/// before.
 class KiviCache final : public KvCache {
 public:
     static Result<std::unique_ptr<KvCache>> make(const CacheSpec& spec, const KvShape& shape,
