@@ -263,6 +263,7 @@ void MainWindow::connectSession() {
     connect(session, &Session::runFinished, this, &MainWindow::runFinished);
     connect(session, &Session::failed, this, &MainWindow::requestFailed);
     connect(m_panel, &ExperimentPanel::edited, this, [this] { m_data.preview(m_panel->experiment()); });
+    connect(m_panel, &ExperimentPanel::checked, this, &MainWindow::updateState);
     connect(m_panel, &ExperimentPanel::modelChosen, this, &MainWindow::openModel);
     connect(m_panel, &ExperimentPanel::browseRequested, this, &MainWindow::browseModel);
 }
@@ -359,7 +360,7 @@ void MainWindow::setThemeMode(Theme::Mode mode) {
 void MainWindow::updateState() {
     const Session::Activity activity = m_session->activity();
     const bool running = activity == Session::Activity::running;
-    (*m_actions)[ActionId::run]->setEnabled(!running);
+    (*m_actions)[ActionId::run]->setEnabled(!running && m_panel->problem().isEmpty());
     (*m_actions)[ActionId::stop]->setEnabled(activity != Session::Activity::idle && !m_session->isStopping());
     (*m_actions)[ActionId::saveRecord]->setEnabled(m_data.finishedRecord() != nullptr);
     (*m_actions)[ActionId::exportCharts]->setEnabled(m_data.finishedRecord() != nullptr);
