@@ -131,6 +131,10 @@ void MainWindow::buildMenus() {
     file->addAction(actions[ActionId::saveRecord]);
     file->addSeparator();
     file->addAction(actions[ActionId::quit]);
+    m_examplesMenu = menuBar()->addMenu(tr("E&xamples"));
+    m_examplesMenu->setObjectName(QStringLiteral("examplesMenu"));
+    m_examplesMenu->setToolTipsVisible(true);
+    fillExamplesMenu();
     QMenu* run = menuBar()->addMenu(tr("&Run"));
     run->addAction(actions[ActionId::run]);
     run->addAction(actions[ActionId::stop]);
@@ -367,6 +371,7 @@ void MainWindow::updateState() {
     for (const ActionId id : {ActionId::openModel, ActionId::openExperiment, ActionId::openRecord})
         (*m_actions)[id]->setEnabled(!running);
     m_recentMenu->setEnabled(!running);
+    for (QAction* example : m_examplesMenu->actions()) example->setEnabled(!running);
     m_panel->setRunning(running);
 }
 
