@@ -134,8 +134,7 @@ void MainWindow::fillExamplesMenu() {
         action->setToolTip(QStringLiteral("<qt>%1</qt>").arg(example.about.toHtmlEscaped()));
         connect(action, &QAction::triggered, this, [this, path = example.path] { openExample(path); });
     }
-    if (m_examplesMenu->isEmpty())
-        m_examplesMenu->addAction(tr("None were found"))->setEnabled(false);
+    if (m_examplesMenu->isEmpty()) m_examplesMenu->addAction(tr("None were found"))->setEnabled(false);
 }
 
 void MainWindow::openRecord(const QString& path) {

@@ -101,6 +101,7 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
 
     connect(m_model, &ModelCard::chosen, this, &ExperimentPanel::modelChosen);
     connect(m_model, &ModelCard::browseRequested, this, &ExperimentPanel::browseRequested);
+    connect(m_prompts, &PromptList::rebuilt, this, &ExperimentPanel::orderTabs);
     connect(m_prompts, &PromptList::edited, this, &ExperimentPanel::changed);
     connect(m_generation, &GenerationForm::edited, this, &ExperimentPanel::changed);
     setAccessibleName(tr("Experiment"));
@@ -133,7 +134,7 @@ void ExperimentPanel::buildLanes(QVBoxLayout* column) {
 }
 
 void ExperimentPanel::buildRun(QVBoxLayout* column) {
-    auto* measuring = new QWidget(m_body);
+    auto* measuring = m_measuring = new QWidget(m_body);
     QFormLayout* form = plainForm(measuring);
     column->addWidget(measuring);
     m_repetitions =
@@ -276,10 +277,27 @@ void ExperimentPanel::syncLanes() {
         m_laneCards[i]->setLane(m_base.lanes[i], static_cast<int>(i), i == m_reference && removable,
                                 removable);
     m_filling = filling;
-    // Tab goes through the cards before the button below them.
-    for (std::size_t i = 0; i + 1 < m_laneCards.size(); ++i)
-        QWidget::setTabOrder(m_laneCards[i], m_laneCards[i + 1]);
-    if (!m_laneCards.empty()) QWidget::setTabOrder(m_laneCards.back(), m_addLane);
+    orderTabs();
+}
+
+// Cards come and go, and Qt puts what is new at the end: Tab goes through everything as it stands.
+void ExperimentPanel::orderTabs() {
+    std::vector<QWidget*> parts{m_model};
+    for (QWidget* part : m_prompts->tabOrder()) parts.push_back(part);
+    parts.push_back(m_generation);
+    for (LaneCard* card : m_laneCards) parts.push_back(card);
+    parts.push_back(m_addLane);
+    parts.push_back(m_measuring);
+    QWidget* last = nullptr;
+    for (QWidget* part : parts) {
+        QList<QWidget*> stops = part->findChildren<QWidget*>();
+        stops.prepend(part);
+        for (QWidget* stop : stops) {
+            if (!(stop->focusPolicy() & Qt::TabFocus) || stop->focusProxy() != nullptr) continue;
+            if (last != nullptr) QWidget::setTabOrder(last, stop);
+            last = stop;
+        }
+    }
 }
 
 void ExperimentPanel::laneEdited(std::size_t index) {

@@ -61,6 +61,7 @@ private:
     void buildRun(QVBoxLayout* column);
     ToneLabel* addProblemLabel(QVBoxLayout* column, const char* objectName);
     void syncLanes();
+    void orderTabs();
     void addLane();
     void removeLane(std::size_t index);
     void laneEdited(std::size_t index);
@@ -84,6 +85,7 @@ private:
     QVBoxLayout* m_laneColumn;
     std::vector<LaneCard*> m_laneCards;
     QPushButton* m_addLane;
+    QWidget* m_measuring;
     QSpinBox* m_repetitions;
     QSpinBox* m_warmup;
     QSpinBox* m_threads;

@@ -12,6 +12,7 @@
 
 #include "ui/theme/card.h"
 #include "ui/widgets/labels.h"
+#include "ui/widgets/slim_scroll_bar.h"
 
 namespace decodescope {
 
@@ -86,8 +87,14 @@ QPlainTextEdit* textBox(QWidget* parent, const char* objectName, const QString& 
     auto* edit = named(new QPlainTextEdit(parent), objectName, accessibleName, accessibleName);
     edit->setPlaceholderText(placeholder);
     edit->setTabChangesFocus(true);
-    edit->setFixedHeight(edit->fontMetrics().lineSpacing() * 3 + 2 * edit->fontMetrics().descent() + 8);
+    SlimScrollBar::install(edit);
+    setVisibleLines(edit, 3);
     return edit;
+}
+
+void setVisibleLines(QPlainTextEdit* edit, int lines) {
+    const QFontMetrics metrics = edit->fontMetrics();
+    edit->setFixedHeight(metrics.lineSpacing() * lines + 2 * metrics.descent() + metrics.height() / 2);
 }
 
 QToolButton* foldButton(QWidget* parent, const char* objectName, const QString& text, QWidget* content) {

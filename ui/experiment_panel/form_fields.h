@@ -40,9 +40,10 @@ QLineEdit* lineEdit(QWidget* parent, const char* objectName, const QString& acce
 /// For a whole number of up to 64 bits.
 QLineEdit* seedEdit(QWidget* parent, const char* objectName, const QString& accessibleName,
                     const QString& toolTip);
-/// Three lines of text.
+/// Some lines of text.
 QPlainTextEdit* textBox(QWidget* parent, const char* objectName, const QString& accessibleName,
                         const QString& placeholder);
+void setVisibleLines(QPlainTextEdit* edit, int lines);
 /// A flat button "▸ text" that shows and hides `content`, hidden at first.
 QToolButton* foldButton(QWidget* parent, const char* objectName, const QString& text, QWidget* content);
 

@@ -46,9 +46,9 @@ PromptCard::PromptCard(QWidget* parent) : Card(parent) {
     content()->addWidget(m_ids);
     content()->addWidget(m_random);
     QWidget* advanced = buildAdvanced();
-    m_fold = foldButton(this, "promptAdvanced", tr("Advanced"), advanced);
-    content()->addWidget(m_fold, 0, Qt::AlignLeft);
     content()->addWidget(advanced);
+    advanced->hide();
+    connect(m_fold, &QToolButton::toggled, advanced, &QWidget::setVisible);
     m_problem = new ToneLabel(this);
     m_problem->setObjectName(QStringLiteral("promptProblem"));
     m_problem->setTone({ColorRef::Role::bad, 0});
@@ -84,12 +84,16 @@ QWidget* PromptCard::buildHead() {
     m_kind = comboBox(head, "promptKind", tr("Kind of prompt"),
                       tr("Give the prompt as text, as token ids, or draw it at random"));
     m_kind->addItems({tr("text"), tr("token ids"), tr("random ids")});
-    m_duplicate = smallButton(head, "promptDuplicate", QStringLiteral("⧉"), tr("Add a copy of this prompt"));
+    m_duplicate = smallButton(head, "promptDuplicate", tr("Copy"), tr("Add a copy of this prompt"));
     m_remove = smallButton(head, "promptRemove", QStringLiteral("×"), tr("Remove this prompt"));
     row->addWidget(m_number);
     row->addWidget(m_kind, 1);
+    m_fold = smallButton(head, "promptAdvanced", QStringLiteral("⋯"),
+                         tr("Show or hide when this request comes and goes, and with whom it shares"));
+    m_fold->setCheckable(true);
     row->addWidget(m_duplicate);
     row->addWidget(m_remove);
+    row->addWidget(m_fold);
     return head;
 }
 
@@ -129,6 +133,7 @@ void PromptCard::setPrompt(const PromptSpec& prompt, int number, bool removable)
     m_textImpossible = false;
     m_number->setText(QString::number(number));
     m_number->setVisible(number > 0);
+    for (QPlainTextEdit* edit : {m_text, m_ids}) setVisibleLines(edit, number > 0 ? 2 : 3);
     m_remove->setVisible(removable);
     setAccessibleName(number > 0 ? tr("Prompt %1").arg(number) : tr("Prompt"));
     m_kind->setCurrentIndex(prompt.kind == PromptSpec::Kind::text  ? asText

@@ -56,15 +56,20 @@ void PromptList::setPrompts(const std::vector<PromptSpec>& prompts) {
     for (std::size_t i = 0; i < m_cards.size(); ++i) {
         m_cards[i]->setPrompt(shown[i], several ? static_cast<int>(i) + 1 : 0, several);
         m_cards[i]->setTextPossible(m_textPossible);
-        QWidget::setTabOrder(m_cards[i],
-                             i + 1 < m_cards.size() ? static_cast<QWidget*>(m_cards[i + 1]) : m_add);
     }
+    emit rebuilt();
 }
 
 std::vector<PromptSpec> PromptList::prompts() const {
     std::vector<PromptSpec> prompts;
     for (const PromptCard* card : m_cards) prompts.push_back(card->prompt());
     return prompts;
+}
+
+std::vector<QWidget*> PromptList::tabOrder() const {
+    std::vector<QWidget*> widgets(m_cards.begin(), m_cards.end());
+    widgets.push_back(m_add);
+    return widgets;
 }
 
 void PromptList::setTextPossible(bool possible) {

@@ -23,6 +23,8 @@ public:
 
     void setPrompts(const std::vector<PromptSpec>& prompts);
     std::vector<PromptSpec> prompts() const;
+    /// Cards and button, in the order of the Tab key.
+    std::vector<QWidget*> tabOrder() const;
     /// Whether the model has a tokenizer.
     void setTextPossible(bool possible);
     /// A sentence under one prompt, and none under the others; -1 = none at all.
@@ -30,6 +32,8 @@ public:
 
 signals:
     void edited();
+    /// There are other cards than before.
+    void rebuilt();
 
 private:
     void insert(std::size_t at, const PromptSpec& prompt);

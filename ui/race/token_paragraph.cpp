@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/race/token_paragraph.h"
 
-#include <QTextLayout>
-
 #include <algorithm>
 
 #include "ui/theme/theme.h"
 
 namespace decodescope {
+
+namespace {
+
+// A line was broken before: now it is only drawn.
+constexpr qreal unlimited = 1e6;
+
+}  // namespace
 
 void TokenParagraph::appendToken(std::int32_t id, std::string_view bytes, bool drafted) {
     m_tokens.push_back({id, m_text.size(), false, drafted});
@@ -85,28 +90,15 @@ void TokenParagraph::breakLinesFrom(std::size_t line, const QFont& font, int wid
     }
 }
 
-void TokenParagraph::layoutLine(QTextLayout& layout, int number, const QFont& font) const {
-    const auto [begin, end] = line(number);
-    QString characters = m_text.mid(begin, end - begin);
-    if (characters.endsWith(QLatin1Char('\n'))) characters.chop(1);
-    layout.setFont(font);
-    layout.setText(characters);
-    QTextOption option;
-    option.setWrapMode(QTextOption::NoWrap);
-    layout.setTextOption(option);
-    layout.beginLayout();
-    layout.createLine();
-    layout.endLayout();
-}
-
-void TokenParagraph::formatLine(QTextLayout& layout, int number, const QPalette& palette,
-                                std::pair<qsizetype, qsizetype> selected) const {
+QList<QTextLayout::FormatRange> TokenParagraph::lineFormats(int number, const QPalette& palette,
+                                                            std::pair<qsizetype, qsizetype> selected) const {
     const ThemeColors& colors = themeColors(palette);
     const auto [begin, end] = line(number);
     QList<QTextLayout::FormatRange> ranges;
-    const auto mark = [&, first = begin](qsizetype from, qsizetype to, const QTextCharFormat& format) {
+    const auto mark = [&ranges, first = begin, last = end](qsizetype from, qsizetype to,
+                                                           const QTextCharFormat& format) {
         from = std::max(from, first);
-        to = std::min(to, first + layout.text().size());
+        to = std::min(to, last);
         if (from < to) ranges.append({static_cast<int>(from - first), static_cast<int>(to - from), format});
     };
     QTextCharFormat muted;
@@ -129,7 +121,25 @@ void TokenParagraph::formatLine(QTextLayout& layout, int number, const QPalette&
     highlighted.setBackground(palette.color(QPalette::Highlight));
     highlighted.setForeground(palette.color(QPalette::HighlightedText));
     mark(selected.first, selected.second, highlighted);
-    layout.setFormats(ranges);
+    return ranges;
+}
+
+// Formats come before the layout: setting them later would throw it away.
+void TokenParagraph::layoutLine(QTextLayout& layout, int number, const QFont& font,
+                                const QList<QTextLayout::FormatRange>& formats) const {
+    const auto [begin, end] = line(number);
+    QString characters = m_text.mid(begin, end - begin);
+    if (characters.endsWith(QLatin1Char('\n'))) characters.chop(1);
+    layout.setFont(font);
+    layout.setText(characters);
+    layout.setFormats(formats);
+    QTextOption option;
+    option.setWrapMode(QTextOption::NoWrap);
+    layout.setTextOption(option);
+    layout.beginLayout();
+    QTextLine textLine = layout.createLine();
+    if (textLine.isValid()) textLine.setLineWidth(unlimited);
+    layout.endLayout();
 }
 
 }  // namespace decodescope

@@ -4,6 +4,7 @@
 #include <QFont>
 #include <QPalette>
 #include <QString>
+#include <QTextLayout>
 
 #include <cstdint>
 #include <string_view>
@@ -11,8 +12,6 @@
 #include <vector>
 
 #include "engine/tokenizer/tokenizer.h"
-
-class QTextLayout;
 
 namespace decodescope {
 
@@ -53,10 +52,12 @@ public:
     int lineCount() const { return static_cast<int>(m_lines.size()); }
     /// First position of a line, and the position behind its last one.
     std::pair<qsizetype, qsizetype> line(int number) const;
-    /// Lays one line out for drawing: with colours, and with the positions between `selected` marked.
-    void layoutLine(QTextLayout& layout, int number, const QFont& font) const;
-    void formatLine(QTextLayout& layout, int number, const QPalette& palette,
-                    std::pair<qsizetype, qsizetype> selected) const;
+    /// Colours of a line's characters, with the positions between `selected` marked.
+    QList<QTextLayout::FormatRange> lineFormats(int number, const QPalette& palette,
+                                                std::pair<qsizetype, qsizetype> selected) const;
+    /// Lays one line out for drawing and measuring.
+    void layoutLine(QTextLayout& layout, int number, const QFont& font,
+                    const QList<QTextLayout::FormatRange>& formats = {}) const;
 
 private:
     void breakLinesFrom(std::size_t line, const QFont& font, int width);

@@ -163,8 +163,7 @@ void TokenStream::paintParagraph(QPainter& painter, const QRect& area, int numbe
         const int y = top + line * height;
         if (y > area.bottom()) break;
         QTextLayout layout;
-        each.layoutLine(layout, line, font());
-        each.formatLine(layout, line, palette(), selectionIn(number));
+        each.layoutLine(layout, line, font(), each.lineFormats(line, palette(), selectionIn(number)));
         layout.draw(&painter, QPointF(0, y + leading));
         if (!m_writing || line + 1 != each.lineCount()) continue;
         const QTextLine textLine = layout.lineCount() > 0 ? layout.lineAt(0) : QTextLine();

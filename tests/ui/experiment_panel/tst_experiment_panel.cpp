@@ -14,6 +14,7 @@
 
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/lane_card.h"
+#include "ui/experiment_panel/lane_kinds.h"
 #include "ui/experiment_panel/model_card.h"
 
 using namespace decodescope;
@@ -23,7 +24,24 @@ namespace {
 Experiment base() {
     Experiment experiment;
     for (const char* name : {"naive", "static"}) experiment.lanes.push_back(*lane_from_name(name));
-    experiment.prompt.text = "It is a truth";
+    experiment.prompts[0].text = "It is a truth";
+    return experiment;
+}
+
+void chooseKind(LaneCard* card, const char* word) {
+    auto* box = card->findChild<QComboBox*>("laneKind");
+    for (int kind = 0; kind < laneKinds().size(); ++kind) {
+        if (laneKinds().at(kind).lane.name == word) box->setCurrentIndex(box->findData(kind));
+    }
+}
+
+/// An experiment in which a lane of any kind may take part.
+Experiment forAnyLane(const LaneSpec& lane) {
+    Experiment experiment = base();
+    experiment.drive = Drive::free;
+    experiment.lanes[0].name = "the reference";
+    experiment.lanes[1] = lane;
+    experiment.reference = experiment.lanes[0].name;
     return experiment;
 }
 
@@ -38,6 +56,16 @@ private slots:
     void formChangesTheExperiment();
     void lanesAreAddedAndRemoved();
     void oneLaneIsTheReference();
+    void everyKindSurvives_data();
+    void everyKindSurvives();
+    void everySettingSurvives_data();
+    void everySettingSurvives();
+    void fieldsOfTheKindAlone_data();
+    void fieldsOfTheKindAlone();
+    void kindsKeepWhatTheyShare();
+    void promptsAreAddedCopiedAndRemoved();
+    void problemsStandWhereTheyBelong_data();
+    void problemsStandWhereTheyBelong();
     void prefillTexts_data();
     void prefillTexts();
     void modelsWithoutTokenizerTakeIds();
@@ -56,19 +84,34 @@ void ExperimentPanelTest::roundTrip_data() {
     };
     row("plain", [](Experiment&) {});
     row("text with lines and other scripts",
-        [](Experiment& e) { e.prompt.text = "Ünïcode\n\nдва \"строки\"\t "; });
+        [](Experiment& e) { e.prompts[0].text = "Ünïcode\n\nдва \"строки\"\t "; });
     row("ids", [](Experiment& e) {
-        e.prompt = {};
-        e.prompt.kind = PromptSpec::Kind::ids;
-        e.prompt.ids = {0, 7, 2047};
+        e.prompts = {PromptSpec()};
+        e.prompts[0].kind = PromptSpec::Kind::ids;
+        e.prompts[0].ids = {0, 7, 2047};
     });
     row("random", [](Experiment& e) {
-        e.prompt = {};
-        e.prompt.kind = PromptSpec::Kind::random;
-        e.prompt.length = 128;
-        e.prompt.seed = 9'007'199'254'740'993;
+        e.prompts = {PromptSpec()};
+        e.prompts[0].kind = PromptSpec::Kind::random;
+        e.prompts[0].length = 128;
+        e.prompts[0].seed = 9'007'199'254'740'993;
     });
     row("sampling", [](Experiment& e) { e.sampling = {SamplingKind::sample, 0.85, 40, 18'110'000'000'001}; });
+    row("every kind of sampling", [](Experiment& e) {
+        e.sampling = {SamplingKind::sample, 0.123456789, 7, 5, 0.95, 0.05, 1.3};
+        e.stop_ids = {0, 17};
+    });
+    row("greedy with a penalty", [](Experiment& e) { e.sampling.repetition_penalty = 1.1; });
+    row("requests", [](Experiment& e) {
+        e.lanes.push_back(*lane_from_name("continuous"));
+        e.prompts.resize(3);
+        e.prompts[1] = {.kind = PromptSpec::Kind::ids, .text = {}, .ids = {4, 5}, .isolation = "b c"};
+        e.prompts[1].arrival_step = 3;
+        e.prompts[2] = {.kind = PromptSpec::Kind::random, .text = {}, .ids = {}, .length = 5, .seed = 8};
+        e.prompts[2].cancel_after = 9;
+    });
+    row("turns every step", [](Experiment& e) { e.interleave = Interleave::step; });
+    row("many repetitions", [](Experiment& e) { e.repetitions = 9999; });
     row("free", [](Experiment& e) { e.drive = Drive::free; });
     row("fixed", [](Experiment& e) {
         e.drive = Drive::fixed;
@@ -77,9 +120,9 @@ void ExperimentPanelTest::roundTrip_data() {
     });
     row("preset", [](Experiment& e) {
         e.model = {.path = {}, .preset = "gpt2-small", .seed = 42};
-        e.prompt = {};
-        e.prompt.kind = PromptSpec::Kind::ids;
-        e.prompt.ids = {1};
+        e.prompts = {PromptSpec()};
+        e.prompts[0].kind = PromptSpec::Kind::ids;
+        e.prompts[0].ids = {1};
     });
     row("measuring", [](Experiment& e) {
         e.repetitions = 7;
@@ -125,10 +168,10 @@ void ExperimentPanelTest::formChangesTheExperiment() {
     panel.findChild<QSpinBox*>("repetitions")->setValue(3);
     panel.findChild<QSpinBox*>("threads")->setValue(2);
     auto* card = panel.findChild<LaneCard*>("lane1");
-    card->findChild<QComboBox*>("laneKind")->setCurrentIndex(2);
+    chooseKind(card, "concat");
     card->findChild<QComboBox*>("laneAllocation")->setCurrentIndex(1);
     const Experiment experiment = panel.experiment();
-    QCOMPARE(experiment.prompt.text, std::string("Call me"));
+    QCOMPARE(experiment.prompts[0].text, std::string("Call me"));
     QCOMPARE(experiment.new_tokens, 77);
     QCOMPARE(experiment.drive, Drive::free);
     QCOMPARE(experiment.sampling.kind, SamplingKind::sample);
@@ -152,7 +195,8 @@ void ExperimentPanelTest::lanesAreAddedAndRemoved() {
     add->click();
     Experiment experiment = panel.experiment();
     QCOMPARE(experiment.lanes.size(), std::size_t{4});
-    QCOMPARE(experiment.lanes[2].cache.kind, CacheKind::concat);
+    QCOMPARE(experiment.lanes[2].batching, Batching::static_);
+    QCOMPARE(experiment.lanes[3].cache.kind, CacheKind::concat);
     QVERIFY2(experiment.validate().ok(), "names of added lanes must differ");
     panel.findChild<LaneCard*>("lane0")->findChild<QToolButton*>("laneRemove")->click();
     QTRY_COMPARE(panel.experiment().lanes.size(), std::size_t{3});
@@ -182,6 +226,291 @@ void ExperimentPanelTest::oneLaneIsTheReference() {
     name->selectAll();
     QTest::keyClicks(name, "mine");
     QCOMPARE(panel.experiment().reference, std::string("mine"));
+}
+
+void ExperimentPanelTest::everyKindSurvives_data() {
+    QTest::addColumn<int>("kind");
+    for (int kind = 0; kind < laneKinds().size(); ++kind)
+        QTest::newRow(laneKinds().at(kind).lane.name.c_str()) << kind;
+}
+
+// Chosen from the list a kind is what its word says; put into the panel it comes out as it went in.
+void ExperimentPanelTest::everyKindSurvives() {
+    QFETCH(int, kind);
+    const LaneSpec& wanted = laneKinds().at(kind).lane;
+    QCOMPARE(laneKindOf(wanted), kind);
+    QVERIFY(!laneDescription(wanted).isEmpty());
+    const Experiment expected = forAnyLane(wanted);
+    const Result<void> valid = expected.validate();
+    QVERIFY2(valid.ok(), valid.ok() ? "" : valid.error().message.c_str());
+
+    ExperimentPanel panel;
+    panel.setExperiment(expected);
+    QCOMPARE(QString::fromStdString(to_json(panel.experiment())), QString::fromStdString(to_json(expected)));
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+
+    for (const char* before : {"naive", "kivi2", "continuous", "beam", "speculative-layers"}) {
+        panel.setExperiment(forAnyLane(laneKinds().at(0).lane));
+        auto* card = panel.findChild<LaneCard*>("lane1");
+        chooseKind(card, before);
+        chooseKind(card, wanted.name.c_str());
+        QCOMPARE(QString::fromStdString(to_json(panel.experiment())),
+                 QString::fromStdString(to_json(expected)));
+        QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    }
+}
+
+void ExperimentPanelTest::everySettingSurvives_data() {
+    QTest::addColumn<QString>("lane");
+    const auto row = [](const char* name, const char* json) { QTest::newRow(name) << QString(json); };
+    row("paged", R"("mode": "cached", "cache": {"kind": "paged", "dtype": "bf16", "capacity": 90, "block": 4,
+        "blocks": 77})");
+    row("masked window", R"("mode": "cached", "cache": {"kind": "concat", "dtype": "f16"},
+        "window": {"size": 12, "sinks": 2})");
+    row("forgetting window", R"("mode": "cached", "cache": {"kind": "window", "dtype": "f16", "capacity": 80},
+        "window": {"size": 12})");
+    row("kivi", R"("mode": "cached", "cache": {"kind": "kivi", "bits": 2, "group": 64, "residual": 0},
+        "prefill_chunk": 5)");
+    row("batch",
+        R"("mode": "cached", "cache": {"kind": "int8"}, "batch": {"kind": "static", "padding": "right"})");
+    row("packed", R"("mode": "cached", "cache": {"kind": "kivi", "bits": 4},
+        "batch": {"kind": "static", "padding": "none"}, "prefill_chunk": 3)");
+    row("naive batch", R"("mode": "naive", "batch": {"kind": "static", "padding": "none"},
+        "window": {"size": 9}, "allocation": "fresh")");
+    row("continuous", R"("mode": "cached", "cache": {"kind": "paged", "block": 8, "blocks": 40,
+        "share_prefixes": true}, "batch": {"kind": "continuous", "max_rows": 3, "budget": 500},
+        "prefill_chunk": 16)");
+    row("continuous int8", R"("mode": "cached", "cache": {"kind": "int8", "capacity": 70},
+        "batch": {"kind": "continuous"})");
+    row("n-grams", R"("mode": "speculative", "cache": {"kind": "paged"},
+        "draft": {"kind": "ngram", "tokens": 7, "ngram": 3})");
+    row("layers", R"("mode": "speculative", "cache": {"kind": "concat"},
+        "draft": {"kind": "layers", "tokens": 2, "layers": 3, "acceptance": "match"})");
+    row("model", R"("mode": "speculative", "cache": {"kind": "static"},
+        "draft": {"kind": "model", "tokens": 2, "model": {"preset": "tiny", "seed": 9}})");
+    row("model in a folder", R"("mode": "speculative", "cache": {"kind": "static"},
+        "draft": {"kind": "model", "model": {"path": "/some/where else"}})");
+    row("beams", R"("mode": "beam", "cache": {"kind": "paged", "block": 2}, "beams": 7)");
+    row("one chunk", R"("mode": "cached", "cache": {"kind": "static"}, "prefill_partition": [3])");
+}
+
+void ExperimentPanelTest::everySettingSurvives() {
+    QFETCH(QString, lane);
+    const QString json = QStringLiteral(
+                             R"({"schema": "decodescope.experiment/1", "drive": "free",
+        "prompts": [{"text": "It"}], "lanes": [{"name": "naive", "mode": "naive"}, {"name": "x y", %1}]})")
+                             .arg(lane);
+    const Result<Experiment> experiment = parse_experiment(json.toStdString());
+    QVERIFY2(experiment.ok(), experiment.ok() ? "" : experiment.error().message.c_str());
+    ExperimentPanel panel;
+    panel.setExperiment(*experiment);
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    QCOMPARE(QString::fromStdString(to_json(panel.experiment())),
+             QString::fromStdString(to_json(*experiment)));
+    // Reading the whole form changes nothing either: only the setting that was touched is another one.
+    auto* buffers = panel.findChild<LaneCard*>("lane1")->findChild<QComboBox*>("laneAllocation");
+    const int before = buffers->currentIndex();
+    buffers->setCurrentIndex(1 - before);
+    QVERIFY(to_json(panel.experiment()) != to_json(*experiment));
+    buffers->setCurrentIndex(before);
+    QCOMPARE(QString::fromStdString(to_json(panel.experiment())),
+             QString::fromStdString(to_json(*experiment)));
+}
+
+void ExperimentPanelTest::fieldsOfTheKindAlone_data() {
+    QTest::addColumn<QString>("word");
+    QTest::addColumn<QStringList>("fields");
+    const auto row = [](const char* word, const char* fields) {
+        QTest::newRow(word) << QString(word) << QString(fields).split(' ');
+    };
+    row("naive", "laneWindow laneAllocation");
+    row("naive-batch", "laneWindow lanePadding laneAllocation");
+    row("concat", "laneDtype laneWindow lanePrefill laneAllocation");
+    row("static", "laneDtype laneCapacity laneWindow lanePrefill laneAllocation");
+    row("paged", "laneDtype laneCapacity laneBlock laneBlocks laneWindow lanePrefill laneAllocation");
+    row("int8", "laneCapacity laneWindow lanePrefill laneAllocation");
+    row("kivi4", "laneBits laneGroup laneResidual laneCapacity laneWindow lanePrefill laneAllocation");
+    row("window", "laneDtype laneCapacity laneWindow laneSinks lanePrefill laneAllocation");
+    row("batch", "laneCache laneDtype laneCapacity laneWindow lanePadding lanePrefill laneAllocation");
+    row("continuous",
+        "laneCache laneDtype laneCapacity laneBlock laneBlocks laneShare laneWindow "
+        "laneMaxRows laneBudget lanePrefill laneAllocation");
+    row("speculative",
+        "laneCache laneDtype laneCapacity laneWindow laneDraftTokens laneDraftNgram "
+        "laneAcceptance lanePrefill laneAllocation");
+    row("speculative-layers",
+        "laneCache laneDtype laneCapacity laneWindow laneDraftTokens laneDraftLayers "
+        "laneAcceptance lanePrefill laneAllocation");
+    row("speculative-model",
+        "laneCache laneDtype laneCapacity laneWindow laneDraftTokens laneDraftModel "
+        "laneAcceptance lanePrefill laneAllocation");
+    row("beam", "laneCache laneDtype laneCapacity laneWindow laneBeams lanePrefill laneAllocation");
+}
+
+void ExperimentPanelTest::fieldsOfTheKindAlone() {
+    QFETCH(QString, word);
+    QFETCH(QStringList, fields);
+    ExperimentPanel panel;
+    panel.setExperiment(base());
+    panel.resize(400, 2000);
+    panel.show();
+    auto* card = panel.findChild<LaneCard*>("lane1");
+    card->setFormVisible(true);
+    chooseKind(card, word.toUtf8().constData());
+    QStringList visible;
+    for (const char* name :
+         {"laneCache",      "laneDtype",       "laneBits",       "laneGroup",      "laneResidual",
+          "laneCapacity",   "laneBlock",       "laneBlocks",     "laneShare",      "laneWindow",
+          "laneSinks",      "lanePadding",     "laneMaxRows",    "laneBudget",     "laneDraftTokens",
+          "laneDraftNgram", "laneDraftLayers", "laneDraftModel", "laneAcceptance", "laneBeams",
+          "lanePrefill",    "laneAllocation"}) {
+        const auto* field = card->findChild<QWidget*>(name);
+        QVERIFY2(field != nullptr, name);
+        QVERIFY2(!field->toolTip().isEmpty(), name);
+        if (field->isVisible()) visible << name;
+    }
+    QStringList expected = fields;
+    visible.sort();
+    expected.sort();
+    QCOMPARE(visible, expected);
+}
+
+void ExperimentPanelTest::kindsKeepWhatTheyShare() {
+    LaneSpec lane = *lane_from_name("paged");
+    lane.name = "mine";
+    lane.cache.capacity = 99;
+    lane.prefill_chunk = 4;
+    lane.window = {.size = 20, .sinks = 1};
+    lane.allocation = AllocationPolicy::fresh;
+    Experiment experiment = forAnyLane(lane);
+    ExperimentPanel panel;
+    panel.setExperiment(experiment);
+    chooseKind(panel.findChild<LaneCard*>("lane1"), "int8");
+    const LaneSpec made = panel.experiment().lanes[1];
+    QCOMPARE(made.name, std::string("mine"));
+    QCOMPARE(made.cache.kind, CacheKind::int8);
+    QCOMPARE(made.cache.capacity, 99);
+    QCOMPARE(made.prefill_chunk, 4);
+    QCOMPARE(made.window.size, 20);
+    QCOMPARE(made.allocation, AllocationPolicy::fresh);
+}
+
+void ExperimentPanelTest::promptsAreAddedCopiedAndRemoved() {
+    ExperimentPanel panel;
+    panel.setExperiment(base());
+    panel.show();
+    QSignalSpy edited(&panel, &ExperimentPanel::edited);
+    auto* first = panel.findChild<QWidget*>("prompt0");
+    QVERIFY(first->findChild<QToolButton*>("promptRemove")->isHidden());
+    first->findChild<QLineEdit*>("promptIsolation")->setText("a group");
+    first->findChild<QToolButton*>("promptDuplicate")->click();
+    QTRY_COMPARE(panel.experiment().prompts.size(), std::size_t{2});
+    QCOMPARE(panel.experiment().prompts[1].text, std::string("It is a truth"));
+    QCOMPARE(panel.experiment().prompts[1].isolation, std::string("a group"));
+    QVERIFY(panel.problem().isEmpty());
+    panel.findChild<QPushButton*>("addPrompt")->click();
+    QCOMPARE(panel.experiment().prompts.size(), std::size_t{3});
+    // The new one is empty, which is said under it; nothing can run until it has a text.
+    QVERIFY2(panel.problem().contains("prompts[2]"), qPrintable(panel.problem()));
+    auto* third = panel.findChild<QWidget*>("prompt2");
+    third->findChild<QPlainTextEdit*>("promptEdit")->setPlainText("third");
+    QVERIFY(panel.problem().isEmpty());
+    first->findChild<QToolButton*>("promptRemove")->click();
+    QTRY_COMPARE(panel.experiment().prompts.size(), std::size_t{2});
+    QCOMPARE(panel.experiment().prompts[1].text, std::string("third"));
+    QVERIFY(edited.count() >= 4);
+}
+
+void ExperimentPanelTest::problemsStandWhereTheyBelong_data() {
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("label");
+    QTest::addColumn<QString>("fragment");
+    QTest::newRow("block") << "block"
+                           << "lane1/laneProblem"
+                           << "cache.block is 0";
+    QTest::newRow("no name") << "name"
+                             << "lane1/laneProblem"
+                             << "name is empty";
+    QTest::newRow("beam with sampling") << "beam"
+                                        << "lane1/laneProblem"
+                                        << "greedy";
+    QTest::newRow("arrival without a continuous lane") << "arrival"
+                                                       << "prompt0/promptProblem"
+                                                       << "arrival_step";
+    QTest::newRow("turns") << "turns"
+                           << "runProblem"
+                           << "interleave";
+    QTest::newRow("given tokens") << "fixed"
+                                  << "generationProblem"
+                                  << "fixed_ids";
+    QTest::newRow("top p") << "topP"
+                           << "generationProblem"
+                           << "sampling.top_p";
+    QTest::newRow("layers of the model") << "layers"
+                                         << "lane1/laneProblem"
+                                         << "draft.layers";
+    QTest::newRow("token of the model") << "stop"
+                                        << "generationProblem"
+                                        << "stop_ids";
+}
+
+void ExperimentPanelTest::problemsStandWhereTheyBelong() {
+    QFETCH(QString, field);
+    QFETCH(QString, label);
+    QFETCH(QString, fragment);
+    Experiment experiment = base();
+    experiment.lanes[1] = *lane_from_name(field == "layers" ? "speculative-layers" : "paged");
+    ExperimentPanel panel;
+    panel.setExperiment(experiment);
+    ModelConfig config;
+    config.vocab = 100;
+    config.n_layer = 2;
+    config.head_dim = 32;
+    panel.setModel(config, true);
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    QSignalSpy checked(&panel, &ExperimentPanel::checked);
+    auto* lane = panel.findChild<LaneCard*>("lane1");
+    auto* sampling = panel.findChild<QComboBox*>("sampling");
+    if (field == "block") lane->findChild<QSpinBox*>("laneBlock")->setValue(0);
+    if (field == "layers") lane->findChild<QSpinBox*>("laneDraftLayers")->setValue(2);
+    if (field == "name") {
+        lane->findChild<QLineEdit*>("laneName")->selectAll();
+        QTest::keyClick(lane->findChild<QLineEdit*>("laneName"), Qt::Key_Delete);
+    }
+    if (field == "beam") {
+        panel.findChild<QComboBox*>("drive")->setCurrentIndex(1);
+        sampling->setCurrentIndex(1);
+        chooseKind(lane, "beam");
+    }
+    if (field == "arrival") panel.findChild<QSpinBox*>("promptArrival")->setValue(2);
+    if (field == "turns") {
+        chooseKind(lane, "speculative");
+        panel.findChild<QComboBox*>("interleave")->setCurrentIndex(1);
+    }
+    if (field == "fixed") panel.findChild<QComboBox*>("drive")->setCurrentIndex(2);
+    if (field == "topP") {
+        sampling->setCurrentIndex(1);
+        panel.findChild<QDoubleSpinBox*>("topP")->setValue(0);
+    }
+    if (field == "stop") {
+        auto* edit = panel.findChild<QLineEdit*>("stopIds");
+        QTest::keyClicks(edit, "5, 100");
+    }
+    QVERIFY2(panel.problem().contains(fragment), qPrintable(panel.problem()));
+    QVERIFY(checked.count() >= 1);
+    int shown = 0;
+    for (const QLabel* each : panel.findChildren<QLabel*>()) {
+        if (!each->objectName().endsWith("Problem") || each->text().isEmpty()) continue;
+        ++shown;
+        QVERIFY(!each->isHidden());
+        QVERIFY2(each->text().contains(fragment.section('.', -1)), qPrintable(each->text()));
+        QCOMPARE(each->objectName(), label.section('/', -1));
+        if (label.contains('/')) {
+            const QWidget* place = panel.findChild<QWidget*>(label.section('/', 0, 0));
+            QVERIFY(place->isAncestorOf(each));
+        }
+    }
+    QCOMPARE(shown, 1);
 }
 
 void ExperimentPanelTest::prefillTexts_data() {
@@ -217,11 +546,11 @@ void ExperimentPanelTest::modelsWithoutTokenizerTakeIds() {
     ExperimentPanel panel;
     panel.setExperiment(base());
     panel.setModel(ModelConfig(), false);
-    QCOMPARE(panel.experiment().prompt.kind, PromptSpec::Kind::random);
+    QCOMPARE(panel.experiment().prompts[0].kind, PromptSpec::Kind::random);
     QVERIFY(panel.experiment().validate().ok());
     panel.setModel(ModelConfig(), true);
-    QCOMPARE(panel.experiment().prompt.kind, PromptSpec::Kind::text);
-    QCOMPARE(panel.experiment().prompt.text, std::string("It is a truth"));
+    QCOMPARE(panel.experiment().prompts[0].kind, PromptSpec::Kind::text);
+    QCOMPARE(panel.experiment().prompts[0].text, std::string("It is a truth"));
 }
 
 void ExperimentPanelTest::readOnlyWhileRunning() {

@@ -21,7 +21,7 @@ LaneSpec lane(const char* name, int chunk = 0, std::vector<int> partition = {}) 
 /// A finished run of a naive and a cached lane: prompt of 5, four tokens.
 std::shared_ptr<const Record> smallRecord() {
     Record record;
-    record.prompt_ids = {1, 2, 3, 4, 5};
+    record.prompts = {{{1, 2, 3, 4, 5}, ""}};
     record.experiment.new_tokens = 4;
     for (const char* name : {"naive", "static"}) {
         LaneRecord laneRecord;

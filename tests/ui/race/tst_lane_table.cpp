@@ -20,6 +20,7 @@ StepEvent step(int number, std::int64_t duration, int token) {
     event.start_ns = number * 1000 * ms;
     event.end_ns = event.start_ns + duration;
     event.token = token;
+    event.n_token = event.n_row = 1;
     event.positions_forwarded = 1;
     event.bytes_moved = 10'000'000;
     event.kv_bytes_live = 1 << 20;
@@ -44,6 +45,11 @@ Record twoLanes() {
             if (naive) event.kv_bytes_live = 0;
             event.comparison = {.compared = !naive, .max_abs_error = 1e-6, .relative_error = 1.1e-6};
             lane.repetitions.back().steps.push_back(event);
+            TokenEvent chosen;
+            chosen.step = chosen.index = i;
+            chosen.token = 100 + i;
+            chosen.comparison = event.comparison;
+            lane.repetitions.back().chosen.push_back(chosen);
         }
         record.lanes.push_back(lane);
     }
@@ -86,12 +92,13 @@ void LaneTableTest::readsAsText() {
     QFETCH(QString, naive);
     QFETCH(QString, cached);
     Record record = twoLanes();
-    auto& steps = record.lanes[1].repetitions[0].steps;
-    if (change == "token") steps[2].token = 7;
-    if (change == "error") steps[3].comparison.relative_error = 1e-2;
+    auto& chosen = record.lanes[1].repetitions[0].chosen;
+    if (change == "token") chosen[2].token = 7;
+    if (change == "error") chosen[3].comparison.relative_error = 1e-2;
     for (LaneRecord& lane : record.lanes) {
         if (change == "empty") lane.repetitions.clear();
         if (change == "prefill") lane.repetitions[0].steps.resize(1);
+        if (change == "prefill") lane.repetitions[0].chosen.resize(1);
     }
     LaneTableModel model;
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);

@@ -36,7 +36,7 @@ LaneRecord makeLane(const char* name, bool naive, int lane) {
     result.spec.name = name;
     result.spec.mode = naive ? LaneMode::naive : LaneMode::cached;
     result.spec.cache.kind = naive ? CacheKind::none : CacheKind::static_;
-    result.text = " a single man in possession of a good fortune";
+    result.texts = {" a single man in possession of a good fortune"};
     std::int64_t now = lane * 1000;
     for (int r = 0; r < repetitions; ++r) {
         RepetitionRecord repetition;
@@ -50,6 +50,7 @@ LaneRecord makeLane(const char* name, bool naive, int lane) {
             step.start_ns = now;
             step.end_ns = now + stepTime(naive, r, s);
             now = step.end_ns + ms;
+            step.n_token = step.n_row = 1;
             step.positions_forwarded = s == 0 ? 7 : naive ? 7 + s : 1;
             step.cache_length = naive ? 0 : 7 + s;
             step.kv_bytes_live = naive ? 0 : (7 + s) * 1024;
@@ -59,6 +60,13 @@ LaneRecord makeLane(const char* name, bool naive, int lane) {
             step.memory.rss = 40'000'000;
             if (!naive) step.comparison = {true, 1e-6, s == 3 ? 0 : 2.5e-6, true, 1.0};
             repetition.steps.push_back(step);
+            TokenEvent token;
+            token.lane = lane;
+            token.repetition = r;
+            token.step = token.index = s;
+            token.token = 100 + s;
+            token.comparison = step.comparison;
+            repetition.chosen.push_back(token);
         }
         result.repetitions.push_back(repetition);
     }
@@ -72,8 +80,7 @@ Record makeRecord() {
     record.model.n_head = 8;
     record.model.head_dim = 32;
     record.started_at = "2026-01-02T03:04:05Z";
-    record.prompt_ids = {1, 2, 3, 4, 5, 6, 7};
-    record.prompt_text = "It is a truth universally acknowledged, that";
+    record.prompts = {{{1, 2, 3, 4, 5, 6, 7}, "It is a truth universally acknowledged, that"}};
     record.experiment.new_tokens = newTokens;
     record.experiment.repetitions = repetitions;
     record.environment.cpu_model = "Test CPU";
@@ -237,8 +244,8 @@ void ReportTest::everyNumberIsDefined() {
 
 void ReportTest::differentOutputHasNoSpeedUp() {
     Record record = makeRecord();
-    record.lanes[1].repetitions[1].steps[4].token = 7;
-    record.lanes[1].text = " a single woman";
+    record.lanes[1].repetitions[1].chosen[4].token = 7;
+    record.lanes[1].texts = {" a single woman"};
     const QString html = reportOf(record);
     const QString text = textOf(html);
     QVERIFY(text.contains(QStringLiteral("differs from token 5 on")));
@@ -271,9 +278,9 @@ void ReportTest::unfinishedRunsSaySo() {
 void ReportTest::hostileTextsStayText() {
     Record record = makeRecord();
     record.model.name = "<script>alert(1)</script> %1 %3";
-    record.prompt_text = "<b>&amp; %2";
+    record.prompts[0].text = "<b>&amp; %2";
     record.lanes[0].spec.name = "\"quoted\" <i>";
-    record.lanes[0].text = record.lanes[1].text = "</div><img src=x> %1";
+    record.lanes[0].texts = record.lanes[1].texts = {"</div><img src=x> %1"};
     const QString html = reportOf(record);
     for (const char* raw : {"<script", "<b>", "<i>", "<img"})
         QVERIFY2(!html.contains(QLatin1String(raw)), raw);
@@ -288,7 +295,7 @@ void ReportTest::emptyRecords() {
     record.reason = "The first step had a logit that is not a number.";
     for (LaneRecord& lane : record.lanes) {
         lane.repetitions.clear();
-        lane.text.clear();
+        lane.texts.clear();
     }
     QVERIFY(makeRecordCharts(record).empty());
     const QString text = textOf(reportOf(record));
