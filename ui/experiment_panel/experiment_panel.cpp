@@ -293,6 +293,8 @@ void ExperimentPanel::orderTabs() {
         QList<QWidget*> stops = part->findChildren<QWidget*>();
         stops.prepend(part);
         for (QWidget* stop : stops) {
+            // The list of a combo box is a window of its own.
+            if (stop->window() != window()) continue;
             if (!(stop->focusPolicy() & Qt::TabFocus) || stop->focusProxy() != nullptr) continue;
             if (last != nullptr) QWidget::setTabOrder(last, stop);
             last = stop;
