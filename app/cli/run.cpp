@@ -40,7 +40,7 @@ int judge(const Record& record) {
     for (const LaneRecord& lane : record.lanes) {
         if (lane.agrees_with(record.reference())) continue;
         // Not meant to agree: its distance is in the table, and no failure.
-        if (!approximation(lane.spec, record.reference().spec).empty()) continue;
+        if (!approximation(lane.spec, record.reference().spec, record.model.window).empty()) continue;
         const int step = lane.first_different_token(record.reference());
         reportNote(fmt::format("The output of lane {} differs from that of {}: {}.", quote(lane.spec.name),
                                quote(record.reference().spec.name),

@@ -12,4 +12,9 @@ struct Window {
     friend bool operator==(const Window&, const Window&) = default;
 };
 
+/// The window a lane decodes with: its own, else the one its model was trained with (0 = none).
+inline Window effective_window(const Window& lane, int model_window) {
+    return lane.size > 0 ? lane : Window{model_window, 0};
+}
+
 }  // namespace decodescope

@@ -49,8 +49,8 @@ Result<std::span<const float>> DraftModel::feed(std::span<const std::int32_t> to
         tokens = tokens.subspan(n);
         const std::int32_t last = call_.n_token() - 1;
         const bool wanted = logits && tokens.empty();
-        const auto output = forward(*weights_, call_, std::span(&last, wanted ? 1 : 0), cache_.get(), {},
-                                    workspace_, backend_, stop);
+        const auto output = forward(*weights_, call_, std::span(&last, wanted ? 1 : 0), cache_.get(),
+                                    {weights_->config.window, 0}, workspace_, backend_, stop);
         if (!output) return output.error();
         row = output->logits;
         ++counts_.calls;

@@ -169,7 +169,8 @@ protected:
     virtual void on_end(int /*request*/) {}
 
     const ModelConfig& config() const { return context_.weights->config; }
-    Window window() const { return spec_.window; }
+    /// The lane's window, else the one the model was trained with.
+    Window window() const { return effective_window(spec_.window, config().window); }
     Error refused(ErrorKind kind, std::string_view what) const;
     /// Slots or positions a request may use: the model's positions and the lane's capacity.
     int most_entries() const;

@@ -72,6 +72,7 @@ struct StepEvent {
     std::int32_t n_accepted = 0;                 ///< of these: kept
     std::int32_t n_adopted = 0;        ///< prompt tokens taken from shared blocks instead of being forwarded
     std::int64_t cache_length = 0;     ///< valid entries stored after the step, all rows; 0 without a cache
+    std::int64_t cache_forgotten = 0;  ///< entries a window has let go for good, all rows
     std::int64_t kv_bytes_live = 0;    ///< of valid entries, scales and residual included
     std::int64_t kv_bytes_scales = 0;  ///< of these: scales of quantised entries
     std::int64_t kv_bytes_residual = 0;  ///< of these: entries a quantising cache still holds in f32

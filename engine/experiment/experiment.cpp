@@ -230,6 +230,11 @@ Result<void> check_against_model(const Experiment& experiment, const ModelConfig
                 fmt::format("lanes[{}].draft.layers", i),
                 fmt::format("is {}, expected fewer than the model's {}", lane.draft.layers, model.n_layer));
         }
+        if (lane.cache.kind == CacheKind::window && effective_window(lane.window, model.window).size == 0) {
+            return field_error(
+                fmt::format("lanes[{}].window", i),
+                "is missing, expected one for a window cache, because the model has none of its own");
+        }
         if (lane.cache.kind != CacheKind::kivi) continue;
         if (lane.cache.group < model.head_dim && model.head_dim % lane.cache.group != 0) {
             return field_error(

@@ -107,9 +107,6 @@ Result<void> check_cache(const std::string& path, const LaneSpec& lane) {
 
 Result<void> check_window(const std::string& path, const LaneSpec& lane) {
     const Window& window = lane.window;
-    if (window.size == 0 && lane.cache.kind == CacheKind::window) {
-        return field_error(path + ".window.size", "is 0, expected at least 1 for a window cache");
-    }
     if (window.size < 0) {
         return field_error(path + ".window.size", fmt::format("is {}, expected at least 1", window.size));
     }

@@ -224,7 +224,7 @@ std::vector<LaneRecord::DraftCount> LaneRecord::acceptance() const {
     return counts;
 }
 
-std::string approximation(const LaneSpec& lane, const LaneSpec& reference) {
+std::string approximation(const LaneSpec& lane, const LaneSpec& reference, int model_window) {
     const auto precision = [](const LaneSpec& spec) -> std::string {
         switch (spec.cache.kind) {
             case CacheKind::int8: return "8-bit entries";
@@ -233,11 +233,13 @@ std::string approximation(const LaneSpec& lane, const LaneSpec& reference) {
         }
         return spec.cache.dtype == DType::f32 ? "" : fmt::format("{} entries", to_string(spec.cache.dtype));
     };
-    if (lane.window != reference.window) {
-        if (lane.window.size == 0) return "no window";
-        return lane.window.sinks == 0
-                   ? fmt::format("sees {} tokens", lane.window.size)
-                   : fmt::format("sees {} tokens and {} sinks", lane.window.size, lane.window.sinks);
+    const Window window = effective_window(lane.window, model_window);
+    if (window != effective_window(reference.window, model_window)) {
+        if (window.size == 0) return "sees everything";
+        if (window == Window{model_window, 0}) return fmt::format("the model's window of {}", window.size);
+        return window.sinks == 0 ? fmt::format("streaming: sees {} tokens", window.size)
+                                 : fmt::format("streaming: sees {} tokens and {} sink{}", window.size,
+                                               window.sinks, window.sinks == 1 ? "" : "s");
     }
     if (const std::string mine = precision(lane); mine != precision(reference))
         return mine.empty() ? "f32 entries" : mine;
@@ -272,7 +274,7 @@ SpeedUp speed_up(const Record& record, std::size_t lane) {
         return n;
     };
     if (n_decode(mine) == 0 || n_decode(reference) == 0) return {0, "not shown: no decode steps", {}};
-    const std::string why = approximation(mine.spec, reference.spec);
+    const std::string why = approximation(mine.spec, reference.spec, record.model.window);
     if (why.empty() && !mine.agrees_with(reference)) return {0, "not shown: output differs", {}};
     const double own = over_repetitions(mine.repetitions, decode_ns_per_token).median;
     const auto n_token = [](const LaneRecord& r) {

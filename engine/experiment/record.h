@@ -105,7 +105,8 @@ struct LaneRecord {
 
 /// Why `lane` is not meant to compute what `reference` does: lower precision of its entries, another window,
 /// or sampling that only keeps the distribution. Empty when the two should agree.
-std::string approximation(const LaneSpec& lane, const LaneSpec& reference);
+/// `model_window`: the one the model was trained with, which a lane has that names none.
+std::string approximation(const LaneSpec& lane, const LaneSpec& reference, int model_window = 0);
 
 /// One request's prompt.
 struct PromptRecord {

@@ -81,6 +81,7 @@ constexpr StepInteger step_integers[] = {
     {"padding_forwarded", &StepEvent::padding_forwarded, false},
     {"draft_positions_forwarded", &StepEvent::draft_positions_forwarded, false},
     {"cache_length", &StepEvent::cache_length, true},
+    {"cache_forgotten", &StepEvent::cache_forgotten, false},
     {"kv_bytes_live", &StepEvent::kv_bytes_live, true},
     {"kv_bytes_scales", &StepEvent::kv_bytes_scales, false},
     {"kv_bytes_residual", &StepEvent::kv_bytes_residual, false},
@@ -253,6 +254,7 @@ OrderedJson model_json(const Record& record) {
     json["activation"] = to_string(config.activation);
     json["scale_attention"] = config.scale_attention;
     json["scale_attention_by_layer"] = config.scale_attention_by_layer;
+    if (config.window != 0) json["window"] = config.window;
     json["tied_head"] = config.tied_head;
     json["stored_dtype"] = to_string(config.stored_dtype);
     json["eos_ids"] = config.eos_ids;
@@ -285,6 +287,7 @@ void read_model(JsonFields& fields, Record& record) {
                    {to_string(Activation::relu), Activation::relu}});
     fields.boolean("scale_attention", config.scale_attention);
     fields.boolean("scale_attention_by_layer", config.scale_attention_by_layer);
+    fields.integer("window", config.window);
     fields.boolean("tied_head", config.tied_head);
     fields.choice("stored_dtype", config.stored_dtype,
                   {{"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}});
@@ -426,7 +429,8 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
                            {"top1_agreement", quality.top1_agreement},
                            {"rms_probability_change", quality.rms_probability_change}};
     }
-    json["approximation"] = text_or_null(approximation(lane.spec, record.reference().spec));
+    json["approximation"] =
+        text_or_null(approximation(lane.spec, record.reference().spec, record.model.window));
     json["first_different_token"] = number_or_null(lane.first_different_token(record.reference()), -1);
     const auto acceptance = lane.acceptance();
     if (!acceptance.empty()) {

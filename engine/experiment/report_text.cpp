@@ -242,6 +242,7 @@ std::vector<std::string> csv_header() {
             "score_cells_allowed",
             "score_cells_computed",
             "cache_length_tokens",
+            "cache_forgotten_tokens",
             "kv_live_bytes",
             "kv_scales_bytes",
             "kv_residual_bytes",
@@ -290,6 +291,7 @@ std::vector<std::string> csv_row(const std::string& lane, std::size_t repetition
                                     std::to_string(step.score_cells_allowed),
                                     std::to_string(step.score_cells_computed),
                                     std::to_string(step.cache_length),
+                                    std::to_string(step.cache_forgotten),
                                     std::to_string(step.kv_bytes_live),
                                     std::to_string(step.kv_bytes_scales),
                                     std::to_string(step.kv_bytes_residual),
@@ -348,7 +350,9 @@ TextTable summary_table(const Record& record) {
     add("read [GB/s]", true, [&](Lane lane, std::size_t) { return read_rate(record, lane); });
     add("speed-up", true, [&](Lane, std::size_t i) { return speed_up_text(record, i); });
     add("logit error", true, [](Lane lane, std::size_t) { return error_text(lane); });
-    if (any([&](Lane lane) { return !approximation(lane.spec, record.reference().spec).empty(); }))
+    if (any([&](Lane lane) {
+            return !approximation(lane.spec, record.reference().spec, record.model.window).empty();
+        }))
         add("quality", false, [](Lane lane, std::size_t) { return quality_text(lane); });
     add("first difference", false, [&](Lane, std::size_t i) { return difference_text(record, i); });
     add("KV live", true, [](Lane lane, std::size_t) { return kv_text(lane, &StepEvent::kv_bytes_live); });
@@ -365,6 +369,12 @@ TextTable summary_table(const Record& record) {
         add_bytes("KV slack", &StepEvent::kv_bytes_slack);
         add_bytes("KV kept", &StepEvent::kv_bytes_kept);
         add_bytes("KV shared", &StepEvent::kv_bytes_shared);
+    }
+    if (any([](Lane lane) { return last_step(lane) != nullptr && last_step(lane)->cache_forgotten > 0; })) {
+        add("forgotten", true, [](Lane lane, std::size_t) {
+            const StepEvent* step = last_step(lane);
+            return step == nullptr ? "not measured" : counted(step->cache_forgotten, "token");
+        });
     }
     add_bytes("KV scales", &StepEvent::kv_bytes_scales);
     add_bytes("KV residual", &StepEvent::kv_bytes_residual);

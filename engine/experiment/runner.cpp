@@ -75,7 +75,10 @@ StepEvent event_of(const LaneStep& done, const Lane& lane, const Weights& weight
     const auto signed_bytes = [](std::uint64_t bytes) { return static_cast<std::int64_t>(bytes); };
     if (const KvCache* cache = lane.cache()) {
         const KvBytes bytes = cache->bytes();
-        for (int b = 0; b < cache->batch(); ++b) event.cache_length += cache->length(b);
+        for (int b = 0; b < cache->batch(); ++b) {
+            event.cache_length += cache->length(b);
+            event.cache_forgotten += cache->next_position(b) - cache->length(b);
+        }
         event.kv_bytes_live = signed_bytes(bytes.live);
         event.kv_bytes_scales = signed_bytes(bytes.scales);
         event.kv_bytes_residual = signed_bytes(bytes.residual);

@@ -68,6 +68,11 @@ Result<void> ModelConfig::validate() const {
             ErrorKind::bad_input,
             fmt::format("Model config: n_kv_head = {} does not divide n_head = {}.", n_kv_head, n_head)};
     }
+    if (window < 0 || window > max_positions) {
+        return Error{ErrorKind::bad_input,
+                     fmt::format("Model config: sliding_window is {}, expected a number from 0 to {}.",
+                                 window, max_positions)};
+    }
     if (!(norm_eps > 1e-12f && norm_eps < 1e-2f)) {
         return Error{
             ErrorKind::bad_input,

@@ -59,8 +59,8 @@ Rows VerifyContext::to_rows(std::span<const float> logits) const {
 Result<Rows> VerifyContext::naive_rows(const Ids& ids, Window window) {
     CallTokens call;
     call.add_row(ids, 0);
-    const auto output =
-        forward(*weights_, call, all_rows(call), nullptr, window, workspace_, *backend_, stop_);
+    const auto output = forward(*weights_, call, all_rows(call), nullptr,
+                                effective_window(window, config().window), workspace_, *backend_, stop_);
     if (!output) return output.error();
     return to_rows(output->logits);
 }
@@ -78,8 +78,8 @@ Result<Rows> VerifyContext::feed(KvCache& cache, int row, const Ids& ids, Window
         else
             call.end_row();
     }
-    const auto output =
-        forward(*weights_, call, all_rows(call), &cache, window, workspace_, *backend_, stop_);
+    const auto output = forward(*weights_, call, all_rows(call), &cache,
+                                effective_window(window, config().window), workspace_, *backend_, stop_);
     if (!output) return output.error();
     return to_rows(output->logits);
 }

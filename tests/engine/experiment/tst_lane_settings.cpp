@@ -54,8 +54,6 @@ private slots:
             "lanes[0].window is 4, expected an object.");
         row("sinks negative", lane_of("naive", "", "\"window\": {\"size\": 4, \"sinks\": -1}"),
             "lanes[0].window.sinks is -1, expected 0 to 16777216.");
-        row("window cache without window", lane_of("cached", "\"window\""),
-            "lanes[0].window.size is 0, expected at least 1 for a window cache.");
 
         row("block 0", lane_of("cached", "\"paged\", \"block\": 0"),
             "lanes[0].cache.block is 0, expected 1 to 4096.");

@@ -249,7 +249,7 @@ private slots:
         QTest::newRow("kivi2") << "kivi2"
                                << "2-bit entries";
         QTest::newRow("window") << "window"
-                                << "sees 64 tokens and 4 sinks";
+                                << "streaming: sees 64 tokens and 4 sinks";
         QTest::newRow("beam") << "beam"
                               << "beam search";
     }

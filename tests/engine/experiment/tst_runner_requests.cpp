@@ -166,6 +166,38 @@ private slots:
         QVERIFY(record->lanes[3].repetitions[0].steps.back().kv_bytes_residual > 0);
     }
 
+    /// A window that the model was trained with is no approximation: it is what the model computes. What a
+    /// window has forgotten is counted.
+    void aTrainedWindowIsExact() {
+        Fixture fixture;
+        fixture.model.weights = test::lively_weights(*preset_config("tiny-window"), 5, fixture.ledger);
+        Experiment experiment = requests({"naive", "static", "window", "batch", "speculative"});
+        experiment.lanes[2].window = {};
+        const auto record = fixture.run(experiment);
+        QVERIFY2(record, record ? "" : record.error().message.c_str());
+        for (std::size_t i = 1; i < record->lanes.size(); ++i) {
+            const LaneSpec& spec = record->lanes[i].spec;
+            QVERIFY(approximation(spec, record->reference().spec, record->model.window).empty());
+            QVERIFY2(record->lanes[i].agrees_with(record->reference()), spec.name.c_str());
+        }
+        const RepetitionRecord& window = record->lanes[2].repetitions[0];
+        QCOMPARE(window.steps[11].cache_length, 6);
+        QCOMPARE(window.steps[11].cache_forgotten, 7 + 11 - 6);
+        // Another window than the model's own is one.
+        experiment.lanes[2].window = {8, 1};
+        const auto other = fixture.run(experiment);
+        QVERIFY(other);
+        QCOMPARE(approximation(other->lanes[2].spec, other->reference().spec, other->model.window),
+                 std::string("streaming: sees 8 tokens and 1 sink"));
+        // A model without one cannot have a window cache without a size.
+        fixture.model.weights = test::lively_weights(*preset_config("tiny"), 5, fixture.ledger);
+        experiment.lanes[2].window = {};
+        const auto refused = fixture.run(experiment);
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().message.find("lanes[2].window is missing") == 0,
+                 refused.error().message.c_str());
+    }
+
     void aDraftModelIsLoadedAndFreed() {
         Fixture fixture;
         Experiment experiment = requests({"static", "speculative"});

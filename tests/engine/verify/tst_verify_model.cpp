@@ -66,6 +66,16 @@ private slots:
         QVERIFY(report->checks.size() > 100);
     }
 
+    void everythingHoldsForAModelWithAWindow() {
+        const auto ledger = std::make_shared<MemoryLedger>();
+        const LoadedModel model{*random_weights(*preset_config("tiny-window"), 3, ledger), nullptr};
+        const auto report = verify_model(model, {}, ledger);
+        QVERIFY2(report, report ? "" : report.error().message.c_str());
+        for (const VerifyCheck& check : report->checks) {
+            QVERIFY2(check.held, qPrintable(QString::fromStdString(check.name + ": " + check.found)));
+        }
+    }
+
     void nothingReadsWhatWasNotWritten() {
         const auto ledger = std::make_shared<MemoryLedger>();
         const LoadedModel model{*random_weights(*preset_config("tiny"), 2, ledger), nullptr};
