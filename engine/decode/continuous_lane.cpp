@@ -52,13 +52,16 @@ Result<void> ContinuousLane::on_start() {
 
     const int chunk = spec_.prefill_chunk > 0 ? std::min(spec_.prefill_chunk, prompt_tokens) : prompt_tokens;
     const int max_call = std::min(chunk, longest_prompt);
-    // A pool that only has to hold what the budget lets in.
+    // A pool that only has to hold what the budget lets in, for this workload.
+    const int asked_blocks = spec_.cache.blocks;
     if (paged && spec_.cache.blocks == 0 && budget > 0) {
         spec_.cache.blocks = static_cast<int>(
             std::min<std::int64_t>(budget / block, std::int64_t{n_row} * ((longest + block - 1) / block)));
     }
     const int capacity = spec_.cache.capacity > 0 ? spec_.cache.capacity : longest;
-    DS_TRY(make_cache(n_row, {capacity, max_call, 0, window()}));
+    const auto made = make_cache(n_row, {capacity, max_call, 0, window()});
+    spec_.cache.blocks = asked_blocks;
+    if (!made) return made.error();
     const int rows = n_row + chunk;
     const int slots = std::max(longest, cache_->capacity());
     const std::int64_t scores = context_.backend->scores_floats(max_call, slots, config().head_dim);
@@ -66,6 +69,7 @@ Result<void> ContinuousLane::on_start() {
     call_.reserve(n_row, rows);
     logit_rows_.reserve(static_cast<std::size_t>(n_row));
     ends_.reserve(static_cast<std::size_t>(n_row));
+    fresh_.reserve(static_cast<std::size_t>(n_row));
     return {};
 }
 
@@ -144,28 +148,32 @@ Result<void> ContinuousLane::on_step(LaneStep& step, std::stop_token stop) {
     call_.clear();
     logit_rows_.clear();
     ends_.clear();
+    fresh_.assign(scheduler_.rows().size(), 0);
     int left = spec_.prefill_chunk > 0 ? spec_.prefill_chunk : std::numeric_limits<int>::max();
     bool any_prefill = false;
     bool any_decode = false;
+    const auto missing = [&](int i, int row) {
+        return static_cast<int>(state(i).tokens.size()) - cache_->next_position(row);
+    };
+    // Whoever was let in first has its prompt forwarded first, in whatever row it sits.
+    for (const Scheduler::Served& one : scheduler_.served()) {
+        const bool prefill = in_prefill(one.row);
+        const int n = std::min(missing(one.request, one.row), prefill ? left : 1);
+        fresh_[static_cast<std::size_t>(one.row)] = n;
+        if (prefill) left -= n;
+        if (n > 0) (prefill ? any_prefill : any_decode) = true;
+    }
     const auto n_row = static_cast<int>(scheduler_.rows().size());
     for (int row = 0; row < n_row; ++row) {
-        const int i = scheduler_.rows()[static_cast<std::size_t>(row)];
-        if (i >= 0) {
+        const int n = fresh_[static_cast<std::size_t>(row)];
+        if (n > 0) {
+            const int i = scheduler_.rows()[static_cast<std::size_t>(row)];
             RequestState& mine = state(i);
             const int begin = cache_->next_position(row);
-            const int missing = static_cast<int>(mine.tokens.size()) - begin;
-            const bool prefill = in_prefill(row);
-            const int n = prefill ? std::min(missing, left) : missing;
-            for (int k = 0; k < n; ++k)
-                call_.add(mine.tokens[static_cast<std::size_t>(begin + k)], begin + k);
-            if (n > 0) {
-                mine.started = true;
-                ++step.n_row;
-                any_prefill = any_prefill || prefill;
-                any_decode = any_decode || !prefill;
-            }
-            if (prefill) left -= n;
-            if (n > 0 && n == missing) {
+            for (int k = begin; k < begin + n; ++k) call_.add(mine.tokens[static_cast<std::size_t>(k)], k);
+            mine.started = true;
+            ++step.n_row;
+            if (n == missing(i, row)) {
                 logit_rows_.push_back(call_.n_token() - 1);
                 ends_.push_back(i);
             }
@@ -174,10 +182,10 @@ Result<void> ContinuousLane::on_step(LaneStep& step, std::stop_token stop) {
     }
     step.phase = !any_decode ? Phase::prefill : any_prefill ? Phase::mixed : Phase::decode;
     step.n_waiting = scheduler_.n_waiting();
-    step.n_adopted = n_adopted_;
-    n_adopted_ = 0;
     const auto output = call_model(step, logit_rows_, std::move(stop));
     if (!output) return output.error();
+    step.n_adopted = n_adopted_;
+    n_adopted_ = 0;
     step.logits = output->logits;
     const auto vocab = static_cast<std::size_t>(config().vocab);
     for (std::size_t i = 0; i < ends_.size(); ++i) {

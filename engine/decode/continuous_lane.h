@@ -9,7 +9,8 @@ namespace decodescope {
 /// Continuous batching (after Yu et al. 2022, Orca): before every step, requests that have come join when a
 /// row is free and the KV budget allows it, and those that are done leave and give back their entries at
 /// once. A step forwards one token of every row that decodes together with up to `prefill_chunk` prompt
-/// tokens of rows that do not yet. A row's output does not depend on who else is there.
+/// tokens of rows that do not yet, first come, first served. A row's output does not depend on who else is
+/// there.
 ///
 /// With shared prefixes, a request is let in only when no other prompt is being forwarded, so that it finds
 /// the blocks of the one before it.
@@ -34,6 +35,7 @@ private:
     Scheduler scheduler_;
     std::vector<char> queued_;    // [requests]
     std::vector<int> ends_;       // requests whose logits are asked for in the call that is being made
+    std::vector<int> fresh_;      // [rows]: tokens of each row in the call that is being made
     std::int32_t n_adopted_ = 0;  // since the last step
 };
 

@@ -8,25 +8,26 @@ namespace decodescope {
 std::optional<int> Scheduler::admit() {
     const auto row = std::find(rows_.begin(), rows_.end(), -1);
     if (queue_.empty() || row == rows_.end()) return std::nullopt;
-    const Entry head = queue_.front();
+    Served head = queue_.front();
     if (budget_ != 0 && retained_ + rounded(head.tokens) > budget_) return std::nullopt;
     queue_.pop_front();
     *row = head.request;
+    head.row = static_cast<int>(row - rows_.begin());
     served_.push_back(head);
     retained_ += rounded(head.tokens);
-    return static_cast<int>(row - rows_.begin());
+    return head.row;
 }
 
 int Scheduler::release(int request) {
-    std::erase_if(queue_, [&](const Entry& entry) { return entry.request == request; });
+    std::erase_if(queue_, [&](const Served& entry) { return entry.request == request; });
     const auto mine = std::find_if(served_.begin(), served_.end(),
-                                   [&](const Entry& entry) { return entry.request == request; });
+                                   [&](const Served& entry) { return entry.request == request; });
     if (mine == served_.end()) return -1;
+    const int row = mine->row;
     retained_ -= rounded(mine->tokens);
     served_.erase(mine);
-    const auto row = std::find(rows_.begin(), rows_.end(), request);
-    *row = -1;
-    return static_cast<int>(row - rows_.begin());
+    rows_[static_cast<std::size_t>(row)] = -1;
+    return row;
 }
 
 }  // namespace decodescope
