@@ -6,8 +6,8 @@
 namespace decodescope {
 
 /// Keeps what a sliding window can still show and forgets the rest, pads too: slots of forgotten entries are
-/// reused, so nothing moves. Sinks (the first `sinks` positions) stay. Between calls a row holds at most `size` + sinks
-/// entries, and as many more as `rollback` asks for; a call of T tokens needs size - 1 + T.
+/// reused, so nothing moves. Sinks (the first `sinks` positions) stay. Between calls a row holds at most
+/// `size` + sinks entries, and as many more as `rollback` asks for; a call of T tokens needs size - 1 + T.
 ///
 /// What it forgets is gone: a later query with a wider window, or a row cut back by more than `rollback`
 /// tokens, cannot be served, and `truncate` says so.
