@@ -46,7 +46,9 @@ RacePage::RacePage(const RunData& run, QWidget* parent)
     m_table = new PlainTable(strip);
     m_table->setObjectName(QStringLiteral("laneTable"));
     m_table->setAccessibleName(tr("Numbers of the lanes"));
-    m_table->setTable(m_lanes, LaneTableModel::columns());
+    m_table->setTable(m_lanes, m_lanes->columns());
+    connect(m_lanes, &LaneTableModel::columnsChanged, this,
+            [this] { m_table->setColumns(m_lanes->columns()); });
     strip->content()->addWidget(m_table);
     strip->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     column->addWidget(strip);

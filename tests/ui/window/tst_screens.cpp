@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the screens look like after a run of the demo: not blank, nothing cut off. With
 // DECODESCOPE_SCREENSHOTS set to a folder, the pictures are kept there.
+#include <QFileInfo>
 #include <QSet>
 #include <QTest>
 
 #include "tests/ui/window/window_fixture.h"
+#include "ui/examples.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/inside/inside_page.h"
 
@@ -17,9 +19,14 @@ private slots:
     void initTestCase();
     void looks_data();
     void looks();
+    void looksOfExamples_data();
+    void looksOfExamples();
     void cleanupTestCase() { m_fixture.reset(); }
 
 private:
+    void check(int screen, bool dark, QSize size);
+
+    QString m_example;
     Theme* m_theme = nullptr;
     std::unique_ptr<test::WindowFixture> m_fixture;
 };
@@ -54,6 +61,46 @@ void ScreensTest::looks() {
     QFETCH(int, screen);
     QFETCH(bool, dark);
     QFETCH(QSize, size);
+    check(screen, dark, size);
+}
+
+void ScreensTest::looksOfExamples_data() {
+    QTest::addColumn<QString>("example");
+    QTest::addColumn<int>("screen");
+    QTest::addColumn<bool>("dark");
+    QTest::addColumn<QSize>("size");
+    int row = 0;
+    for (const char* example : {"kshipra", "quantised", "speculative", "prefix_sharing", "allocator"}) {
+        for (int screen = 0; screen < 3; ++screen, ++row) {
+            const char* const names[] = {"race", "memory", "inside"};
+            QTest::addRow("%s-%s", example, names[screen])
+                << QString(example) << screen << (row % 2 == 1) << QSize(row % 3 == 2 ? 1100 : 1440, 900);
+        }
+    }
+}
+
+// Several requests, more columns, more lanes.
+void ScreensTest::looksOfExamples() {
+    QFETCH(QString, example);
+    QFETCH(int, screen);
+    QFETCH(bool, dark);
+    QFETCH(QSize, size);
+    if (example != m_example) {
+        for (const Example& each : bundledExamples()) {
+            if (QFileInfo(each.path).completeBaseName() != example) continue;
+            const auto before = m_fixture->window->data().finishedRecord();
+            m_fixture->window->openExample(each.path);
+            QTRY_VERIFY_WITH_TIMEOUT(m_fixture->window->data().finishedRecord() != nullptr &&
+                                         m_fixture->window->data().finishedRecord() != before,
+                                     120'000);
+            QVERIFY(m_fixture->awaitIdle());
+        }
+        m_example = example;
+    }
+    check(screen, dark, size);
+}
+
+void ScreensTest::check(int screen, bool dark, QSize size) {
     m_theme->setMode(dark ? Theme::Mode::Dark : Theme::Mode::Light);
     MainWindow& window = *m_fixture->window;
     window.resize(size);
