@@ -95,8 +95,8 @@ QWidget* LaneCard::buildHead() {
     m_more->setAutoRaise(true);
     m_more->setToolTip(tr("Show or hide this lane's settings"));
     row->addWidget(m_swatch);
-    row->addWidget(m_name, 4);
-    row->addWidget(m_kind, 5);
+    row->addWidget(m_name, 1);
+    row->addWidget(m_kind, 1);
     row->addWidget(m_more);
     return head;
 }
@@ -169,7 +169,10 @@ bool LaneCard::isFormVisible() const {
 void LaneCard::updateTexts() {
     m_filling = true;
     const QString name = QString::fromStdString(m_spec.name);
-    if (m_name->text().trimmed() != name) m_name->setText(name);
+    if (m_name->text().trimmed() != name) {
+        m_name->setText(name);
+        m_name->setCursorPosition(0);  // of a long name the beginning is in sight
+    }
     m_kind->setCurrentIndex(m_kind->findData(laneKindOf(m_spec)));
     m_filling = false;
     const QString words = laneDescription(m_spec);

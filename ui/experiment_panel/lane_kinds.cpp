@@ -42,34 +42,34 @@ constexpr Entry entries[] = {
      QT_TRANSLATE_NOOP("LaneCard", "Every step copies all keys and values into a larger block")},
     {"paged", exact, QT_TRANSLATE_NOOP("LaneCard", "paged"),
      QT_TRANSLATE_NOOP("LaneCard", "Keys and values lie in small blocks of a pool, found through a table")},
-    {"f16", small, QT_TRANSLATE_NOOP("LaneCard", "static, f16"),
+    {"f16", small, QT_TRANSLATE_NOOP("LaneCard", "static f16"),
      QT_TRANSLATE_NOOP("LaneCard", "Entries of 16 bits, 11 of them precision")},
-    {"bf16", small, QT_TRANSLATE_NOOP("LaneCard", "static, bf16"),
+    {"bf16", small, QT_TRANSLATE_NOOP("LaneCard", "static bf16"),
      QT_TRANSLATE_NOOP("LaneCard", "Entries of 16 bits with the range of f32 and 8 bits of precision")},
     {"int8", small, QT_TRANSLATE_NOOP("LaneCard", "int8"),
      QT_TRANSLATE_NOOP("LaneCard", "Entries of 8 bits, one scale per token and head")},
-    {"kivi4", small, QT_TRANSLATE_NOOP("LaneCard", "kivi, 4 bits"),
+    {"kivi4", small, QT_TRANSLATE_NOOP("LaneCard", "kivi 4 bits"),
      QT_TRANSLATE_NOOP("LaneCard", "Keys per channel, values per token; the newest tokens stay in f32")},
-    {"kivi2", small, QT_TRANSLATE_NOOP("LaneCard", "kivi, 2 bits"),
+    {"kivi2", small, QT_TRANSLATE_NOOP("LaneCard", "kivi 2 bits"),
      QT_TRANSLATE_NOOP("LaneCard", "Keys per channel, values per token; the newest tokens stay in f32")},
-    {"window", part, QT_TRANSLATE_NOOP("LaneCard", "sliding window"),
+    {"window", part, QT_TRANSLATE_NOOP("LaneCard", "window"),
      QT_TRANSLATE_NOOP("LaneCard",
                        "Only the newest tokens and a few first ones are kept; the rest is "
                        "forgotten")},
-    {"batch", requests, QT_TRANSLATE_NOOP("LaneCard", "batch, pads left"),
+    {"batch", requests, QT_TRANSLATE_NOOP("LaneCard", "batch left"),
      QT_TRANSLATE_NOOP("LaneCard", "All requests in one call; shorter prompts have pads in front")},
-    {"batch-right", requests, QT_TRANSLATE_NOOP("LaneCard", "batch, pads right"),
+    {"batch-right", requests, QT_TRANSLATE_NOOP("LaneCard", "batch right"),
      QT_TRANSLATE_NOOP("LaneCard", "All requests in one call; shorter prompts have pads behind")},
-    {"batch-packed", requests, QT_TRANSLATE_NOOP("LaneCard", "batch, packed"),
+    {"batch-packed", requests, QT_TRANSLATE_NOOP("LaneCard", "batch packed"),
      QT_TRANSLATE_NOOP("LaneCard", "All requests in one call, each with its own tokens only: no pads")},
-    {"continuous", requests, QT_TRANSLATE_NOOP("LaneCard", "continuous batch"),
+    {"continuous", requests, QT_TRANSLATE_NOOP("LaneCard", "continuous"),
      QT_TRANSLATE_NOOP("LaneCard", "Requests join when there is room and leave when they are done")},
-    {"speculative", tokens, QT_TRANSLATE_NOOP("LaneCard", "drafts from the text"),
+    {"speculative", tokens, QT_TRANSLATE_NOOP("LaneCard", "n-gram drafts"),
      QT_TRANSLATE_NOOP("LaneCard",
                        "What followed the same words earlier is guessed and checked in one call")},
-    {"speculative-layers", tokens, QT_TRANSLATE_NOOP("LaneCard", "drafts from first layers"),
+    {"speculative-layers", tokens, QT_TRANSLATE_NOOP("LaneCard", "layer drafts"),
      QT_TRANSLATE_NOOP("LaneCard", "The model's own first layers guess, the whole model checks")},
-    {"speculative-model", tokens, QT_TRANSLATE_NOOP("LaneCard", "drafts from a model"),
+    {"speculative-model", tokens, QT_TRANSLATE_NOOP("LaneCard", "model drafts"),
      QT_TRANSLATE_NOOP("LaneCard", "A smaller model with the same vocabulary guesses, the model checks")},
     {"beam", tokens, QT_TRANSLATE_NOOP("LaneCard", "beam search"),
      QT_TRANSLATE_NOOP("LaneCard", "The likeliest continuations side by side")},
@@ -99,8 +99,8 @@ QString cacheWords(const LaneSpec& spec) {
     QString words;
     switch (cache.kind) {
         case CacheKind::none: return {};
-        case CacheKind::concat: words = text("concat cache, copied on every step"); break;
-        case CacheKind::static_: words = text("static cache, reserved at the start"); break;
+        case CacheKind::concat: words = text("concat cache, copied each step"); break;
+        case CacheKind::static_: words = text("static cache"); break;
         case CacheKind::paged: words = text("paged cache, blocks of %1").arg(cache.block); break;
         case CacheKind::window: words = text("cache that forgets"); break;
         case CacheKind::int8: words = text("int8 cache"); break;

@@ -9,6 +9,7 @@
 #include "ui/examples.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/inside/inside_page.h"
+#include "ui/widgets/plain_table.h"
 
 using namespace decodescope;
 
@@ -106,6 +107,14 @@ void ScreensTest::check(int screen, bool dark, QSize size) {
     window.resize(size);
     window.showScreen(screen);
     QTest::qWait(100);
+    // A table is as high as its rows, and its card no higher.
+    for (const auto* table : window.findChildren<PlainTable*>()) {
+        if (!table->isVisible()) continue;
+        QTRY_COMPARE(table->height(), table->sizeHint().height());
+        QTRY_VERIFY2(
+            table->parentWidget()->height() <= table->height() + 5 * table->fontMetrics().height() / 2,
+            qPrintable(table->objectName()));
+    }
     const QImage picture = window.grab().toImage();
     QVERIFY2(picture.deviceIndependentSize() == QSizeF(size), "the window does not fit into this size");
 
