@@ -112,6 +112,30 @@ void decode_int8(const std::int8_t* codes, std::int64_t n, float scale, float* t
     for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(codes[i]) * scale;
 }
 
+/// `group(i)` is the group of value i.
+template <int bits, class Group>
+HWY_INLINE void decode_packed(const std::uint8_t* codes, std::int64_t n, Group&& group, float* to) {
+    constexpr int per_byte = 8 / bits;
+    constexpr int mask = (1 << bits) - 1;
+    for (std::int64_t i = 0; i < n; i += per_byte) {
+        const int byte = codes[i / per_byte];
+        for (int k = 0; k < per_byte; ++k) {
+            const GroupScale scale = group(i + k);
+            to[i + k] = scale.zero + static_cast<float>(byte >> (k * bits) & mask) * scale.scale;
+        }
+    }
+}
+
+void decode_group(const std::uint8_t* codes, int bits, std::int64_t n, GroupScale group, float* to) {
+    const auto same = [group](std::int64_t) { return group; };
+    bits == 2 ? decode_packed<2>(codes, n, same, to) : decode_packed<4>(codes, n, same, to);
+}
+
+void decode_groups(const std::uint8_t* codes, int bits, std::int64_t n, const GroupScale* groups, float* to) {
+    const auto own = [groups](std::int64_t i) { return groups[i]; };
+    bits == 2 ? decode_packed<2>(codes, n, own, to) : decode_packed<4>(codes, n, own, to);
+}
+
 }  // namespace decodescope::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -125,6 +149,8 @@ HWY_EXPORT(decode_f16);
 HWY_EXPORT(encode_bf16);
 HWY_EXPORT(decode_bf16);
 HWY_EXPORT(decode_int8);
+HWY_EXPORT(decode_group);
+HWY_EXPORT(decode_groups);
 
 }  // namespace
 
@@ -191,6 +217,14 @@ std::uint8_t group_code(float value, GroupScale group, int bits) {
     if (!(group.scale > 0)) return 0;
     const float code = std::nearbyint((value - group.zero) / group.scale);
     return static_cast<std::uint8_t>(std::clamp(code, 0.0f, static_cast<float>((1 << bits) - 1)));
+}
+
+void decode_group(const std::uint8_t* codes, int bits, std::int64_t n, GroupScale group, float* to) {
+    HWY_DYNAMIC_DISPATCH(decode_group)(codes, bits, n, group, to);
+}
+
+void decode_groups(const std::uint8_t* codes, int bits, std::int64_t n, const GroupScale* groups, float* to) {
+    HWY_DYNAMIC_DISPATCH(decode_groups)(codes, bits, n, groups, to);
 }
 
 }  // namespace decodescope

@@ -30,5 +30,9 @@ struct GroupScale {
 GroupScale group_scale(const float* from, std::int64_t n, std::int64_t stride, int bits);
 /// The nearest code of a value, 0 .. 2^bits - 1.
 std::uint8_t group_code(float value, GroupScale group, int bits);
+/// Values of `n` codes of 2 or 4 bits, packed from the low bits of each byte up (n x bits a multiple of 8):
+/// of one group, or each of a group of its own.
+void decode_group(const std::uint8_t* codes, int bits, std::int64_t n, GroupScale group, float* to);
+void decode_groups(const std::uint8_t* codes, int bits, std::int64_t n, const GroupScale* groups, float* to);
 
 }  // namespace decodescope

@@ -165,9 +165,6 @@ void KiviCache::quantise_group(std::size_t head, int group) {
 
 void KiviCache::read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const {
     const int d = shape().head_dim;
-    const int bits = spec_.bits;
-    const int per_byte = 8 / bits;
-    const int mask = (1 << bits) - 1;
     const std::size_t head = head_index(layer, row, kv_head);
     const int quantised = quantised_[index(row)];
     const std::size_t first = head * index(n_group_) * index(spec_.group);  // slot 0 of this head
@@ -184,19 +181,25 @@ void KiviCache::read(int layer, int row, int kv_head, SlotRange slots, float* k,
             const auto* codes = reinterpret_cast<const std::uint8_t*>(key_codes_.data()) + code_start;
             const auto* scales =
                 reinterpret_cast<const GroupScale*>(key_scales_.data()) + at / index(spec_.group) * index(d);
-            for (int c = 0; c < d; ++c) {
-                const int code = codes[c / per_byte] >> (c % per_byte * bits) & mask;
-                k[out + index(c)] = scales[c].zero + static_cast<float>(code) * scales[c].scale;
-            }
+            decode_groups(codes, spec_.bits, d, scales, k + out);
         }
         if (v != nullptr) {
             const auto* codes = reinterpret_cast<const std::uint8_t*>(value_codes_.data()) + code_start;
             const auto* scales =
                 reinterpret_cast<const GroupScale*>(value_scales_.data()) + at * index(v_groups_);
-            for (int c = 0; c < d; ++c) {
-                const int code = codes[c / per_byte] >> (c % per_byte * bits) & mask;
-                const GroupScale& scale = scales[c / v_channel_];
-                v[out + index(c)] = scale.zero + static_cast<float>(code) * scale.scale;
+            if (v_channel_ * spec_.bits % 8 != 0) {
+                // Groups that do not end with a byte: one by one.
+                for (int c = 0; c < d; ++c) {
+                    const int code =
+                        codes[c * spec_.bits / 8] >> (c * spec_.bits % 8) & ((1 << spec_.bits) - 1);
+                    const GroupScale& scale = scales[c / v_channel_];
+                    v[out + index(c)] = scale.zero + static_cast<float>(code) * scale.scale;
+                }
+                continue;
+            }
+            for (int g = 0; g < v_groups_; ++g) {
+                decode_group(codes + g * v_channel_ * spec_.bits / 8, spec_.bits, v_channel_, scales[g],
+                             v + out + index(g * v_channel_));
             }
         }
     }
