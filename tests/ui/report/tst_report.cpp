@@ -124,6 +124,8 @@ private slots:
     void reportFollowsTheReadersTheme();
     void everyNumberIsDefined();
     void differentOutputHasNoSpeedUp();
+    void severalRequests();
+    void approximateLanes();
     void unfinishedRunsSaySo_data();
     void unfinishedRunsSaySo();
     void hostileTextsStayText();
@@ -252,6 +254,57 @@ void ReportTest::differentOutputHasNoSpeedUp() {
     QVERIFY(!text.contains(QStringLiteral("7.00×")));
     QVERIFY(text.contains(QStringLiteral("not shown: output differs")));
     QVERIFY(html.contains(QStringLiteral(" a single <u>woman</u>")));
+}
+
+void ReportTest::severalRequests() {
+    Record record = makeRecord();
+    record.prompts.push_back({{1, 2, 3}, "My dear"});
+    record.experiment.prompts.resize(2);
+    record.lanes[1].spec.batching = Batching::continuous;
+    for (LaneRecord& lane : record.lanes) {
+        lane.texts.push_back(" Mr. Bennet");
+        for (RepetitionRecord& repetition : lane.repetitions) {
+            for (StepEvent& step : repetition.steps) step.n_token = step.n_row = 2;
+            const auto first = repetition.chosen;
+            for (TokenEvent token : first) {
+                token.request = 1;
+                repetition.chosen.push_back(token);
+            }
+            RequestRecord request;
+            request.arrived_ns = 5 * ms;
+            request.started_ns = 9 * ms;
+            request.first_token_ns = 30 * ms;
+            repetition.requests = {request, request};
+        }
+    }
+    const QString text = textOf(reportOf(record));
+    for (const char* expected : {"2 requests of 3 to 7 prompt tokens",
+                                 "1. It is a truth universally acknowledged, that a single man",
+                                 "2. My dear Mr. Bennet", "Queue wait", "With prefill", "4.00 ms"})
+        QVERIFY2(text.contains(QString::fromUtf8(expected)), expected);
+    LineChart chart;
+    showTotalTime(chart, record);
+    QCOMPARE(cellOf(chart, 0, 0), 2.0);  // two tokens after the first step
+    LineChart errors;
+    showLogitError(errors, record);
+    QCOMPARE(errors.table(DataRange::all).rows.size(), std::size_t{newTokens});
+}
+
+void ReportTest::approximateLanes() {
+    Record record = makeRecord();
+    record.lanes[1].spec.cache = {.kind = CacheKind::kivi, .bits = 2};
+    record.experiment.lanes[1] = record.lanes[1].spec;
+    for (RepetitionRecord& repetition : record.lanes[1].repetitions) {
+        for (TokenEvent& token : repetition.chosen) {
+            token.comparison.kl_divergence = 3e-4;
+            token.comparison.relative_error = 0.2;
+        }
+    }
+    const QString text = textOf(reportOf(record));
+    for (const char* expected :
+         {"2-bit entries logit error 2e-1", "7.00× 2-bit entries", "Distance", "KL 3e-4 top-1 100 %, Δp 0"})
+        QVERIFY2(text.contains(QString::fromUtf8(expected)), expected);
+    QVERIFY(!text.contains(QStringLiteral("other logits")));
 }
 
 void ReportTest::unfinishedRunsSaySo_data() {
