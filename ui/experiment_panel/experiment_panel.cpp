@@ -340,7 +340,7 @@ void ExperimentPanel::removeLane(std::size_t index) {
 }
 
 QSize ExperimentPanel::minimumSizeHint() const {
-    return {fontMetrics().averageCharWidth() * 34, fontMetrics().height() * 12};
+    return {fontMetrics().averageCharWidth() * 44, fontMetrics().height() * 12};
 }
 
 QSize ExperimentPanel::sizeHint() const {

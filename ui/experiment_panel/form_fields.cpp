@@ -19,12 +19,15 @@ namespace decodescope {
 namespace {
 
 constexpr int realDigits = 12;
+constexpr int leastChars = 9;
 
 template <class Widget>
 Widget* named(Widget* widget, const char* objectName, const QString& accessibleName, const QString& toolTip) {
     widget->setObjectName(QLatin1String(objectName));
     widget->setAccessibleName(accessibleName);
     widget->setToolTip(toolTip);
+    // The panel may be narrow: a field shrinks before it is cut off.
+    widget->setMinimumWidth(widget->fontMetrics().averageCharWidth() * leastChars);
     return widget;
 }
 
@@ -62,7 +65,7 @@ QComboBox* comboBox(QWidget* parent, const char* objectName, const QString& acce
     auto* box = named(new QComboBox(parent), objectName, accessibleName, toolTip);
     // Long entries must not make the panel wide.
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    box->setMinimumContentsLength(8);
+    box->setMinimumContentsLength(leastChars);
     guardWheel(box);
     return box;
 }
@@ -99,6 +102,7 @@ void setVisibleLines(QPlainTextEdit* edit, int lines) {
 
 QToolButton* foldButton(QWidget* parent, const char* objectName, const QString& text, QWidget* content) {
     auto* button = named(new QToolButton(parent), objectName, text, QString());
+    button->setMinimumWidth(0);
     button->setToolTip(QToolButton::tr("Show or hide these settings"));
     button->setText(text);
     button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);

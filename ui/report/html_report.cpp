@@ -105,6 +105,7 @@ QString styleSheet() {
                "0;vertical-align:top}\n"
                "td{padding:5px 14px 5px 0;vertical-align:top}\n"
                "table.strip td,table.strip th{text-align:right;white-space:nowrap;padding:7px 0 7px 18px}\n"
+               "table.strip .small{white-space:normal}\n"
                "table.strip tr+tr td{border-top:1px solid var(--border)}\n"
                "table.strip td:first-child,table.strip th:first-child{text-align:left;padding-left:0}\n"
                "table.facts th{width:15em}\n"

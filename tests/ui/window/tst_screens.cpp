@@ -2,12 +2,16 @@
 // What the screens look like after a run of the demo: not blank, nothing cut off. With
 // DECODESCOPE_SCREENSHOTS set to a folder, the pictures are kept there.
 #include <QFileInfo>
+#include <QLineEdit>
 #include <QSet>
+#include <QSpinBox>
 #include <QTest>
+#include <QToolButton>
 
 #include "tests/ui/window/window_fixture.h"
 #include "ui/examples.h"
 #include "ui/experiment_panel/experiment_panel.h"
+#include "ui/experiment_panel/lane_card.h"
 #include "ui/inside/inside_page.h"
 #include "ui/widgets/plain_table.h"
 
@@ -22,6 +26,8 @@ private slots:
     void looks();
     void looksOfExamples_data();
     void looksOfExamples();
+    void panelFitsItsWidth_data();
+    void panelFitsItsWidth();
     void cleanupTestCase() { m_fixture.reset(); }
 
 private:
@@ -99,6 +105,50 @@ void ScreensTest::looksOfExamples() {
         m_example = example;
     }
     check(screen, dark, size);
+}
+
+void ScreensTest::panelFitsItsWidth_data() {
+    QTest::addColumn<bool>("dark");
+    QTest::newRow("light") << false;
+    QTest::newRow("dark") << true;
+}
+
+// Every fold open, every kind of lane: nothing reaches out of the panel.
+void ScreensTest::panelFitsItsWidth() {
+    QFETCH(bool, dark);
+    m_theme->setMode(dark ? Theme::Mode::Dark : Theme::Mode::Light);
+    ExperimentPanel panel;
+    Experiment experiment = m_fixture->window->panel()->experiment();
+    experiment.drive = Drive::free;
+    experiment.sampling = {.kind = SamplingKind::sample, .temperature = 0.8};
+    experiment.prompts.resize(2, experiment.prompts.front());
+    experiment.lanes.clear();
+    for (const char* word : {"naive", "kivi4", "continuous", "speculative-layers"})
+        experiment.lanes.push_back(*lane_from_name(word));
+    experiment.lanes[1].name = "a lane with quite a long name";
+    experiment.lanes[2].cache.block = 0;
+    experiment.reference.clear();
+    panel.setExperiment(experiment);
+    panel.resize(panel.minimumSizeHint().width(), 3000);
+    panel.show();
+    for (LaneCard* card : panel.findChildren<LaneCard*>()) card->setFormVisible(true);
+    for (const char* fold : {"promptAdvanced", "generationMore"}) {
+        for (QToolButton* button : panel.findChildren<QToolButton*>(QLatin1String(fold)))
+            button->setChecked(true);
+    }
+    QTest::qWait(100);
+    if (const QString folder = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS"); !folder.isEmpty())
+        panel.grab().toImage().save(
+            QStringLiteral("%1/panel-%2.png").arg(folder, QLatin1String(QTest::currentDataTag())));
+    for (const QWidget* widget : panel.findChildren<QWidget*>()) {
+        if (!widget->isVisible() || widget->window() != &panel) continue;
+        const int right = widget->mapTo(&panel, QPoint(widget->width(), 0)).x();
+        QVERIFY2(right <= panel.width(), qPrintable(widget->objectName() + widget->metaObject()->className() +
+                                                    widget->parentWidget()->objectName()));
+        if (qobject_cast<const QSpinBox*>(widget) || qobject_cast<const QLineEdit*>(widget))
+            QVERIFY2(widget->width() >= 4 * widget->fontMetrics().averageCharWidth(),
+                     qPrintable(widget->objectName()));
+    }
 }
 
 void ScreensTest::check(int screen, bool dark, QSize size) {
