@@ -12,6 +12,8 @@ namespace decodescope {
 /// `base`. Returns the bytes of the rows that changed.
 inline std::uint64_t permute_rows(std::byte* base, std::size_t row_bytes, std::span<const int> parents,
                                   std::byte* scratch) {
+    // A tensor that nothing was stored in yet has no memory at all.
+    if (row_bytes == 0) return 0;
     std::uint64_t moved = 0;
     const auto changes = [&](std::size_t i) { return static_cast<std::size_t>(parents[i]) != i; };
     for (std::size_t i = 0; i < parents.size(); ++i) {
