@@ -14,11 +14,17 @@ Result<std::unique_ptr<Lane>> ContinuousLane::make(const LaneSpec& spec, LaneCon
     return std::unique_ptr<Lane>(new ContinuousLane(spec, std::move(context)));
 }
 
-/// Entries that a request comes to at most: its last new token is never forwarded.
-int ContinuousLane::retained(int i) const {
+/// Entries that a request makes at most: its last new token is never forwarded.
+int ContinuousLane::entries(int i) const {
     const Request& one = request(i);
     return static_cast<int>(std::min<std::int64_t>(
         most_entries(), static_cast<std::int64_t>(one.prompt.size()) + one.new_tokens - 1));
+}
+
+/// Those that it keeps at most: a window forgets the others.
+int ContinuousLane::retained(int i) const {
+    if (spec_.cache.kind != CacheKind::window) return entries(i);
+    return static_cast<int>(std::min<std::int64_t>(entries(i), std::int64_t{window().size} + window().sinks));
 }
 
 Result<void> ContinuousLane::on_start() {
@@ -28,7 +34,7 @@ Result<void> ContinuousLane::on_start() {
     for (int i = 0; i < n_request(); ++i) {
         const int length = static_cast<int>(request(i).prompt.size());
         DS_TRY(check_fits(length));
-        longest = std::max(longest, retained(i));
+        longest = std::max(longest, entries(i));
         longest_prompt = std::max(longest_prompt, length);
         prompt_tokens += length;
     }

@@ -27,6 +27,7 @@ private:
     Result<void> on_step(LaneStep& step, std::stop_token stop) override;
     void on_end(int request) override;
 
+    int entries(int request) const;
     int retained(int request) const;
     bool in_prefill(int row) const;
     void wait_for_the_next();

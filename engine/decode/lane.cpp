@@ -112,7 +112,7 @@ Result<bool> Lane::ready() {
             mine.arrived_ns = now;
         }
         const int most = request(i).cancel_after;
-        if (!mine.finished && most > 0 && mine.n_chosen >= most) cancel(i);
+        if (!mine.finished && most > 0 && mine.n_chosen >= most && most < request(i).new_tokens) cancel(i);
     }
     return on_ready();
 }

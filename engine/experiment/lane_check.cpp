@@ -131,6 +131,8 @@ Result<void> check_budget(const std::string& path, const LaneSpec& lane, const E
         if (length < 0) continue;
         std::int64_t tokens = length + experiment.new_tokens - 1;
         if (lane.cache.capacity > 0) tokens = std::min<std::int64_t>(tokens, lane.cache.capacity);
+        if (lane.cache.kind == CacheKind::window && lane.window.size > 0)
+            tokens = std::min<std::int64_t>(tokens, std::int64_t{lane.window.size} + lane.window.sinks);
         const std::int64_t needed = (tokens + block - 1) / block * block;
         if (lane.budget >= needed) continue;
         const std::string blocks = needed == tokens ? "" : fmt::format(" in blocks of {}", block);

@@ -272,6 +272,31 @@ private slots:
         QCOMPARE(tried->requests()[1].finish, FinishReason::stop_token);
     }
 
+    void aWindowNeedsLittleBudget() {
+        LaneFixture fixture;
+        LaneSpec spec = named("window");
+        spec.window = {8, 2};
+        spec.batching = Batching::continuous;
+        spec.budget = 20;
+        const std::vector<Ids> prompts{prompt_of_7, {5, 6, 7}, {1, 2}};
+        const auto lane = fixture.lane(spec);
+        const Trail found = follow(*lane, work_of(prompts, 30));
+        QVERIFY2(found.error.empty(), found.error.c_str());
+        LaneSpec masked = named("static");
+        masked.window = spec.window;
+        const auto plain = fixture.lane(masked);
+        QCOMPARE(found.tokens, follow(*plain, work_of(prompts, 30)).tokens);
+    }
+
+    void cancellingAfterTheLastTokenIsTheEnd() {
+        LaneFixture fixture;
+        Workload workload = work_of({prompt_of_7}, 5);
+        workload.requests[0].cancel_after = 5;
+        const auto lane = fixture.lane(named("static"));
+        QCOMPARE(follow(*lane, workload).tokens[0].size(), std::size_t{5});
+        QCOMPARE(lane->requests()[0].finish, FinishReason::length);
+    }
+
     void badPartitionsAreRefused_data() {
         QTest::addColumn<QVector<int>>("partition");
         QTest::newRow("too short") << QVector<int>{3, 3};
