@@ -224,6 +224,7 @@ void MainWindow::buildStatusBar() {
         return label;
     };
     m_progress = add("progressLabel", tr("Progress"), false);
+    m_progress->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_device = add("deviceLabel", tr("Device"), true);
     m_kernels = add("kernelsLabel", tr("Matrix products"), true);
     m_memoryLabel = add("memoryLabel", tr("Resident memory"), true);
@@ -267,7 +268,10 @@ void MainWindow::connectSession() {
     connect(session, &Session::runFinished, this, &MainWindow::runFinished);
     connect(session, &Session::failed, this, &MainWindow::requestFailed);
     connect(m_panel, &ExperimentPanel::edited, this, [this] { m_data.preview(m_panel->experiment()); });
-    connect(m_panel, &ExperimentPanel::checked, this, &MainWindow::updateState);
+    connect(m_panel, &ExperimentPanel::checked, this, [this] {
+        updateState();
+        updateStatus();
+    });
     connect(m_panel, &ExperimentPanel::modelChosen, this, &MainWindow::openModel);
     connect(m_panel, &ExperimentPanel::browseRequested, this, &MainWindow::browseModel);
 }
@@ -394,7 +398,8 @@ void MainWindow::updateStatus() {
                                                .arg(m_data.repetition() + 1)
                                                .arg(record.experiment.repetitions));
     } else if (activity == Session::Activity::idle) {
-        m_progress->setText(restingText());
+        const QString problem = m_panel->problem();
+        m_progress->setText(problem.isEmpty() ? restingText() : tr("Cannot run: %1").arg(problem));
     }
     const Environment* environment = m_session->environment();
     if (environment != nullptr) {

@@ -43,7 +43,7 @@ public:
         bool autostart = true;
         /// The engine behind the session; tests replace it.
         Session::Engine engine = Session::realEngine();
-        std::size_t ringCapacity = 65536;
+        std::size_t ringCapacity = 32768;
     };
 
     /// `theme` outlives the window.

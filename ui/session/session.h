@@ -61,7 +61,7 @@ public:
 
     /// `ringCapacity`: events that may wait between two drains (33 ms apart).
     explicit Session(QObject* parent = nullptr, Engine engine = realEngine(),
-                     std::size_t ringCapacity = 65536);
+                     std::size_t ringCapacity = 32768);
     ~Session() override;
 
     /// Loads a model; `modelLoading`, then `modelLoaded` or `failed` follow. The model that was loaded stays

@@ -123,7 +123,7 @@ private slots:
 
 void SessionTest::deliversEverythingInOrder() {
     constexpr int n_step = 20'000;
-    Session session(nullptr, burstEngine(n_step));
+    Session session(nullptr, burstEngine(n_step), 2 * n_step);
     QStringList order;
     int next = 0;
     connect(&session, &Session::runStarted, this, [&](const Experiment&, const RunStarted& started) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The experiments that come with the program: all of them can be read, and the menu runs them.
 #include <QAction>
+#include <QLabel>
 #include <QMenu>
 #include <QTest>
 
@@ -114,6 +115,7 @@ void ExamplesTest::problemsDisableRun() {
     window.panel()->setExperiment(experiment);
     QVERIFY(!window.panel()->problem().isEmpty());
     QVERIFY(!run->isEnabled());
+    QVERIFY(window.findChild<QLabel*>("progressLabel")->text().contains(window.panel()->problem()));
     window.panel()->setExperiment(test::tinyExperiment());
     QVERIFY(run->isEnabled());
 }

@@ -77,7 +77,8 @@ void ScreensTest::looksOfExamples_data() {
     QTest::addColumn<bool>("dark");
     QTest::addColumn<QSize>("size");
     int row = 0;
-    for (const char* example : {"kshipra", "quantised", "speculative", "prefix_sharing", "allocator"}) {
+    for (const char* example :
+         {"kshipra", "quantised", "speculative", "prefix_sharing", "allocator", "chunk_partitions"}) {
         for (int screen = 0; screen < 3; ++screen, ++row) {
             const char* const names[] = {"race", "memory", "inside"};
             QTest::addRow("%s-%s", example, names[screen])
