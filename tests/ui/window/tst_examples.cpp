@@ -86,6 +86,17 @@ void ExamplesTest::menuRunsOne() {
     MainWindow& window = *fixture.window;
     QVERIFY(fixture.awaitIdle());
     const auto* menu = window.findChild<QMenu*>("examplesMenu");
+    // While it runs, the streams hold what has been delivered.
+    int delivered = 0;
+    connect(&window.data(), &RunData::appended, this, [&] {
+        ++delivered;
+        for (int lane = 0; lane < static_cast<int>(window.data().record().lanes.size()); ++lane) {
+            const RepetitionRecord* latest = window.data().latest(lane);
+            const TokenStream* stream = window.racePage()->stream(lane);
+            QVERIFY(stream != nullptr);
+            if (latest != nullptr) QCOMPARE(stream->tokenCount(), static_cast<int>(latest->chosen.size()));
+        }
+    });
     for (const char* name : {"one_block_lab", "kshipra"}) {
         auto* action = menu->findChild<QAction*>(name);
         QVERIFY(action != nullptr);
@@ -97,6 +108,7 @@ void ExamplesTest::menuRunsOne() {
         QCOMPARE(window.data().finishedRecord()->status, FinishReason::length);
         QVERIFY2(window.messages()->isHidden(), qPrintable(window.messages()->message()));
     }
+    QVERIFY(delivered > 0);
     // Four requests, each in a paragraph of its own, the same text in every lane.
     const TokenStream* naive = window.racePage()->stream(0);
     QCOMPARE(naive->requestCount(), 4);
