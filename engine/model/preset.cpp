@@ -19,6 +19,7 @@ struct Preset {
 
 constexpr Preset presets[] = {
     {"tiny", 64, 64, 32, 2, 4, 0},
+    {"one-block", 64, 64, 32, 1, 4, 0},
     {"tiny-window", 64, 64, 32, 2, 4, 6},
     {"gpt2-small", 50257, 1024, 768, 12, 12, 0},
     {"gpt2-medium", 50257, 1024, 1024, 24, 16, 0},
