@@ -131,6 +131,10 @@ void MainWindow::buildMenus() {
     file->addAction(actions[ActionId::saveRecord]);
     file->addSeparator();
     file->addAction(actions[ActionId::quit]);
+    m_examplesMenu = menuBar()->addMenu(tr("E&xamples"));
+    m_examplesMenu->setObjectName(QStringLiteral("examplesMenu"));
+    m_examplesMenu->setToolTipsVisible(true);
+    fillExamplesMenu();
     QMenu* run = menuBar()->addMenu(tr("&Run"));
     run->addAction(actions[ActionId::run]);
     run->addAction(actions[ActionId::stop]);
@@ -220,13 +224,15 @@ void MainWindow::buildStatusBar() {
         return label;
     };
     m_progress = add("progressLabel", tr("Progress"), false);
+    m_progress->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_device = add("deviceLabel", tr("Device"), true);
     m_kernels = add("kernelsLabel", tr("Matrix products"), true);
     m_memoryLabel = add("memoryLabel", tr("Resident memory"), true);
     m_dropped = add("droppedLabel", tr("Dropped events"), true);
     m_memoryLabel->setToolTip(tr("Resident memory of this process"));
     m_dropped->setToolTip(
-        tr("Steps that the window did not draw live because it was busy. The record has every step."));
+        tr("Steps and tokens that the window did not draw live because it was busy. The record has all of "
+           "them."));
     m_memoryTimer.setInterval(memoryIntervalMs);
     connect(&m_memoryTimer, &QTimer::timeout, this, &MainWindow::updateMemory);
     m_memoryTimer.start();
@@ -257,11 +263,15 @@ void MainWindow::connectSession() {
                 m_data.begin(experiment, started, *m_session->model(), m_session->environment());
                 updateStatus();
             });
-    connect(session, &Session::stepsArrived, &m_data, &RunData::append);
-    connect(session, &Session::stepsArrived, this, &MainWindow::updateStatus);
+    connect(session, &Session::eventsArrived, &m_data, &RunData::append);
+    connect(session, &Session::eventsArrived, this, &MainWindow::updateStatus);
     connect(session, &Session::runFinished, this, &MainWindow::runFinished);
     connect(session, &Session::failed, this, &MainWindow::requestFailed);
     connect(m_panel, &ExperimentPanel::edited, this, [this] { m_data.preview(m_panel->experiment()); });
+    connect(m_panel, &ExperimentPanel::checked, this, [this] {
+        updateState();
+        updateStatus();
+    });
     connect(m_panel, &ExperimentPanel::modelChosen, this, &MainWindow::openModel);
     connect(m_panel, &ExperimentPanel::browseRequested, this, &MainWindow::browseModel);
 }
@@ -358,13 +368,14 @@ void MainWindow::setThemeMode(Theme::Mode mode) {
 void MainWindow::updateState() {
     const Session::Activity activity = m_session->activity();
     const bool running = activity == Session::Activity::running;
-    (*m_actions)[ActionId::run]->setEnabled(!running);
+    (*m_actions)[ActionId::run]->setEnabled(!running && m_panel->problem().isEmpty());
     (*m_actions)[ActionId::stop]->setEnabled(activity != Session::Activity::idle && !m_session->isStopping());
     (*m_actions)[ActionId::saveRecord]->setEnabled(m_data.finishedRecord() != nullptr);
     (*m_actions)[ActionId::exportCharts]->setEnabled(m_data.finishedRecord() != nullptr);
     for (const ActionId id : {ActionId::openModel, ActionId::openExperiment, ActionId::openRecord})
         (*m_actions)[id]->setEnabled(!running);
     m_recentMenu->setEnabled(!running);
+    for (QAction* example : m_examplesMenu->actions()) example->setEnabled(!running);
     m_panel->setRunning(running);
 }
 
@@ -374,7 +385,7 @@ void MainWindow::updateStatus() {
     int token = 0;
     for (int lane = 0; lane < static_cast<int>(record.lanes.size()); ++lane) {
         if (const RepetitionRecord* latest = m_data.latest(lane))
-            token = std::max(token, static_cast<int>(latest->steps.size()));
+            token = std::max(token, static_cast<int>(latest->chosen.size()));
     }
     if (m_session->isStopping()) {
         m_progress->setText(tr("Stopping …"));
@@ -383,11 +394,12 @@ void MainWindow::updateStatus() {
                             : token == 0     ? tr("Running · warming up")
                                              : tr("Running · token %1 of %2 · repetition %3 of %4")
                                                .arg(token)
-                                               .arg(m_data.newTokens())
+                                               .arg(m_data.newTokens() * std::max(1, m_data.requestCount()))
                                                .arg(m_data.repetition() + 1)
                                                .arg(record.experiment.repetitions));
     } else if (activity == Session::Activity::idle) {
-        m_progress->setText(restingText());
+        const QString problem = m_panel->problem();
+        m_progress->setText(problem.isEmpty() ? restingText() : tr("Cannot run: %1").arg(problem));
     }
     const Environment* environment = m_session->environment();
     if (environment != nullptr) {
@@ -415,7 +427,7 @@ QString MainWindow::restingText() const {
     std::size_t token = 0;
     for (const LaneRecord& lane : record->lanes) {
         for (const RepetitionRecord& repetition : lane.repetitions) ns += repetition.e2e_ns();
-        if (!lane.repetitions.empty()) token = std::max(token, lane.repetitions.back().steps.size());
+        if (!lane.repetitions.empty()) token = std::max(token, lane.repetitions.back().chosen.size());
     }
     QString text;
     switch (record->status) {

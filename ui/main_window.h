@@ -43,7 +43,7 @@ public:
         bool autostart = true;
         /// The engine behind the session; tests replace it.
         Session::Engine engine = Session::realEngine();
-        std::size_t ringCapacity = 65536;
+        std::size_t ringCapacity = 32768;
     };
 
     /// `theme` outlives the window.
@@ -64,6 +64,8 @@ public:
     void openPath(const QString& path);
     void openModel(const ModelRef& ref);
     void openExperiment(const QString& path);
+    /// Fills the panel from a bundled experiment and runs it.
+    void openExample(const QString& path);
     void openRecord(const QString& path);
     bool saveRecordTo(const QString& path);
     bool saveExperimentTo(const QString& path);
@@ -92,6 +94,8 @@ private:
     void updateStatus();
     void updateMemory();
     void fillRecentMenu();
+    void fillExamplesMenu();
+    bool loadExperiment(const QString& path);
     void setThemeMode(Theme::Mode mode);
     void runFinished(const std::shared_ptr<const Record>& record);
     void requestFailed(const Error& error);
@@ -120,6 +124,7 @@ private:
     InsidePage* m_inside = nullptr;
     MessageBar* m_messages = nullptr;
     QMenu* m_recentMenu = nullptr;
+    QMenu* m_examplesMenu = nullptr;
     QLabel* m_progress = nullptr;
     QLabel* m_device = nullptr;
     QLabel* m_kernels = nullptr;

@@ -15,6 +15,7 @@
 
 #include "ui/chart/line_chart.h"
 #include "ui/chart/matrix_chart.h"
+#include "ui/examples.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
 #include "ui/inside/inside_page.h"
@@ -99,12 +100,12 @@ void MainWindow::openModel(const ModelRef& ref) {
     }
 }
 
-void MainWindow::openExperiment(const QString& path) {
+bool MainWindow::loadExperiment(const QString& path) {
     std::vector<std::string> warnings;
     const Result<Experiment> experiment = load_experiment(toPath(path), &warnings);
     if (!experiment) {
         m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(experiment.error().message));
-        return;
+        return false;
     }
     m_messages->clear();
     if (!warnings.empty())
@@ -112,7 +113,28 @@ void MainWindow::openExperiment(const QString& path) {
     m_panel->setExperiment(*experiment);
     m_data.preview(m_panel->experiment());
     m_session->loadModel(experiment->model);
-    remember(path);
+    return true;
+}
+
+void MainWindow::openExperiment(const QString& path) {
+    if (loadExperiment(path)) remember(path);
+}
+
+void MainWindow::openExample(const QString& path) {
+    if (m_session->activity() == Session::Activity::running) return;
+    if (loadExperiment(path)) startRun();
+}
+
+void MainWindow::fillExamplesMenu() {
+    for (const Example& example : bundledExamples()) {
+        // A title is no place for a mnemonic; a tooltip as rich text is wrapped.
+        QString title = example.title;
+        QAction* action = m_examplesMenu->addAction(title.replace(QLatin1Char('&'), QStringLiteral("&&")));
+        action->setObjectName(QFileInfo(example.path).completeBaseName());
+        action->setToolTip(QStringLiteral("<qt>%1</qt>").arg(example.about.toHtmlEscaped()));
+        connect(action, &QAction::triggered, this, [this, path = example.path] { openExample(path); });
+    }
+    if (m_examplesMenu->isEmpty()) m_examplesMenu->addAction(tr("None were found"))->setEnabled(false);
 }
 
 void MainWindow::openRecord(const QString& path) {

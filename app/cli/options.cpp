@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "engine/core/quote.h"
 
@@ -26,6 +28,20 @@ std::optional<Number> numberOf(const std::string& text) {
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return value;
+}
+
+/// The numbers of "FIRST" or "FIRST,key=SECOND"; `key` with its comma and equals sign.
+template <class First, class Second>
+std::optional<std::pair<First, Second>> numbersOf(const std::string& text, std::string_view key) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const auto first = numberOf<First>(text.substr(0, comma));
+    std::optional<Second> second(Second{});
+    if (comma < text.size()) {
+        const bool named = text.compare(comma, key.size(), key) == 0;
+        second = named ? numberOf<Second>(text.substr(comma + key.size())) : std::nullopt;
+    }
+    if (!first || !second) return std::nullopt;
+    return std::pair(*first, *second);
 }
 
 Error optionError(const std::string& option, const std::string& what) {
@@ -106,19 +122,22 @@ Result<std::vector<std::string>> listFromText(const std::string& option, const s
 }
 
 Result<RandomPrompt> randomPromptFromText(const std::string& option, const std::string& text) {
-    constexpr std::string_view key = ",seed=";
-    RandomPrompt prompt;
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const auto length = numberOf<int>(text.substr(0, comma));
-    const auto seed = comma == text.size() ? std::optional<std::uint64_t>(0)
-                      : text.compare(comma, key.size(), key) == 0
-                          ? numberOf<std::uint64_t>(text.substr(comma + key.size()))
-                          : std::nullopt;
-    if (!length || *length < 1 || !seed) {
+    const auto numbers = numbersOf<int, std::uint64_t>(text, ",seed=");
+    if (!numbers || numbers->first < 1) {
         return optionError(option,
                            fmt::format("{} is not LENGTH or LENGTH,seed=N with whole numbers", quote(text)));
     }
-    return RandomPrompt{*length, *seed};
+    return RandomPrompt{numbers->first, numbers->second};
+}
+
+Result<Window> windowFromText(const std::string& option, const std::string& text) {
+    const auto numbers = numbersOf<int, int>(text, ",sinks=");
+    if (!numbers || numbers->first < 1 || numbers->second < 0) {
+        return optionError(
+            option,
+            fmt::format("{} is not SIZE or SIZE,sinks=N with whole numbers, SIZE at least 1", quote(text)));
+    }
+    return Window{.size = numbers->first, .sinks = numbers->second};
 }
 
 CLI::Option* addModelOption(CLI::App& command, std::string& target) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/attention/window.h"
 #include "engine/core/result.h"
 
 namespace decodescope::cli {
@@ -31,6 +32,9 @@ struct RandomPrompt {
     std::uint64_t seed = 0;
 };
 Result<RandomPrompt> randomPromptFromText(const std::string& option, const std::string& text);
+
+/// A sliding window: "SIZE" or "SIZE,sinks=N".
+Result<Window> windowFromText(const std::string& option, const std::string& text);
 
 /// Adds `--model` (default "demo") with its help.
 CLI::Option* addModelOption(CLI::App& command, std::string& target);

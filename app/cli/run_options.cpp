@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <limits>
+#include <utility>
 
 #include "app/cli/options.h"
 #include "engine/core/quote.h"
@@ -34,31 +33,34 @@ Result<std::filesystem::path> experimentPath(const std::string& text) {
 
 }  // namespace
 
-RunOptions::RunOptions(CLI::App& command) : command_(command) {
+RunOptions::RunOptions(CLI::App& command) : command_(command), laneOptions_(command) {
     const auto range = [](std::int64_t lowest, std::int64_t highest) { return wholeNumber(lowest, highest); };
     command
         .add_option("-e,--experiment", experiment_,
                     "Experiment file, or the name of a bundled one (demo); other options change it")
         ->option_text("FILE");
     addModelOption(command, model_);
-    auto* prompt = command.add_option("-p,--prompt", prompt_, "Prompt as text")->option_text("TEXT");
+    auto* prompt = command.add_option("-p,--prompt", prompts_, "Prompt as text; again for another request")
+                       ->option_text("TEXT")
+                       ->allow_extra_args(false);
     auto* file =
         command
             .add_option("--prompt-file", promptFile_, "Prompt from a file, byte for byte; - = standard input")
             ->option_text("FILE");
-    auto* ids = command.add_option("--ids", ids_, "Prompt as token ids")->option_text("ID,ID,...");
-    auto* random = command.add_option("--random-prompt", randomPrompt_, "Prompt of random token ids")
-                       ->option_text("LENGTH[,seed=N]");
+    auto* ids = command.add_option("--ids", ids_, "Prompt as token ids; again for another request")
+                    ->option_text("ID,ID,...")
+                    ->allow_extra_args(false);
+    auto* random = command
+                       .add_option("--random-prompt", randomPrompts_,
+                                   "Prompt of random token ids; again for another request")
+                       ->option_text("LENGTH[,seed=N]")
+                       ->allow_extra_args(false);
     prompt->excludes(file)->excludes(ids)->excludes(random);
     file->excludes(ids)->excludes(random);
     ids->excludes(random);
-    command.add_option("-n,--tokens", tokens_, "New tokens of each lane")
+    command.add_option("-n,--tokens", tokens_, "New tokens of each request")
         ->option_text("N [64]")
         ->check(range(1, maxTokens));
-    command.add_option("-l,--lanes", lanes_, "Lanes: naive, concat, static")
-        ->option_text("LANE,... [naive,concat,static]");
-    command.add_option("--reference", reference_, "Lane that the others are compared with")
-        ->option_text("LANE [the first]");
     command
         .add_option(
             "--drive", drive_,
@@ -74,6 +76,22 @@ RunOptions::RunOptions(CLI::App& command) : command_(command) {
     command.add_option("--top-k", topK_, "Sample among the K largest logits; 0 = all")
         ->option_text("K [0]")
         ->check(range(0, maxTokens));
+    command
+        .add_option("--top-p", topP_, "Sample among the fewest tokens whose probabilities reach P; 1 = all")
+        ->option_text("P [1]")
+        ->check(numberFrom(0, 1));
+    command
+        .add_option("--min-p", minP_,
+                    "Sample among tokens at least P times as likely as the likeliest; 0 = all")
+        ->option_text("P [0]")
+        ->check(numberFrom(0, 1));
+    command
+        .add_option("--repetition-penalty", repetitionPenalty_,
+                    "Divide the logits of tokens that came already, multiply negative ones; 1 = off")
+        ->option_text("X [1]")
+        ->check(numberFrom(0, 10));
+    command.add_option("--stop-ids", stopIds_, "A request that chooses one of these tokens ends")
+        ->option_text("ID,ID,...");
     command.add_option("--seed", seed_, "Seed of the sampling")->option_text("N [0]")->check(seedNumber());
     command.add_option("-t,--threads", threads_, "Compute threads; 0 = all physical cores")
         ->option_text("N [0]")
@@ -85,13 +103,11 @@ RunOptions::RunOptions(CLI::App& command) : command_(command) {
         ->option_text("N [1]")
         ->check(range(1, 10'000));
     command
-        .add_option("--prefill-chunk", prefillChunk_,
-                    "Prompt tokens per call of cached lanes; 0 = all at once")
-        ->option_text("N [0]")
-        ->check(range(0, maxTokens));
-    command.add_option("--capacity", capacity_, "Tokens a static cache holds; 0 = as many as the run needs")
-        ->option_text("N [0]")
-        ->check(range(0, maxTokens));
+        .add_option(
+            "--interleave", interleave_,
+            "What lanes take turns with: one step, or one repetition; automatic = steps where lanes match")
+        ->option_text("WHAT [automatic]")
+        ->check(oneOf({"automatic", "step", "repetition"}));
 }
 
 Result<Experiment> RunOptions::experiment(std::vector<std::string>& warnings) const {
@@ -104,9 +120,14 @@ Result<Experiment> RunOptions::experiment(std::vector<std::string>& warnings) co
     }
     DS_TRY(applyPrompt(*experiment));
     if (given("--tokens")) experiment->new_tokens = tokens_;
-    DS_TRY(applyLanes(*experiment));
+    DS_TRY(laneOptions_.apply(*experiment, !given("--experiment")));
     DS_TRY(applyDrive(*experiment));
-    applySampling(*experiment);
+    DS_TRY(applySampling(*experiment));
+    if (given("--interleave")) {
+        experiment->interleave = interleave_ == "step"         ? Interleave::step
+                                 : interleave_ == "repetition" ? Interleave::repetition
+                                                               : Interleave::automatic;
+    }
     if (given("--threads")) experiment->threads = threads_;
     if (given("--warmup")) experiment->warmup = warmup_;
     if (given("--repetitions")) experiment->repetitions = repetitions_;
@@ -121,7 +142,7 @@ Result<Experiment> RunOptions::base(std::vector<std::string>& warnings) const {
         return load_experiment(*path, &warnings);
     }
     Experiment experiment;
-    experiment.prompt.text = defaultPrompt;
+    experiment.prompts[0].text = defaultPrompt;
     experiment.new_tokens = tokens_;
     experiment.warmup = warmup_;
     experiment.repetitions = repetitions_;
@@ -129,10 +150,12 @@ Result<Experiment> RunOptions::base(std::vector<std::string>& warnings) const {
 }
 
 Result<void> RunOptions::applyPrompt(Experiment& experiment) const {
-    PromptSpec prompt;
+    std::vector<PromptSpec> prompts;
     if (given("--prompt")) {
-        if (prompt_.empty()) return Error{ErrorKind::bad_input, "--prompt: is empty, expected a text."};
-        prompt.text = prompt_;
+        for (const std::string& text : prompts_) {
+            if (text.empty()) return Error{ErrorKind::bad_input, "--prompt: is empty, expected a text."};
+            prompts.push_back({.text = text});
+        }
     } else if (given("--prompt-file")) {
         auto text = promptFile_ == "-" ? readStandardInput() : read_text_file(promptFile_, maxPromptBytes);
         if (!text) return text.error();
@@ -140,66 +163,24 @@ Result<void> RunOptions::applyPrompt(Experiment& experiment) const {
             return Error{ErrorKind::bad_input,
                          fmt::format("--prompt-file: {} is empty, expected a text.", quote(promptFile_))};
         }
-        prompt.text = *std::move(text);
+        prompts.push_back({.text = *std::move(text)});
     } else if (given("--ids")) {
-        auto ids = idsFromText("--ids", ids_);
-        if (!ids) return ids.error();
-        prompt.kind = PromptSpec::Kind::ids;
-        prompt.ids = *std::move(ids);
+        for (const std::string& text : ids_) {
+            auto ids = idsFromText("--ids", text);
+            if (!ids) return ids.error();
+            prompts.push_back({.kind = PromptSpec::Kind::ids, .ids = *std::move(ids)});
+        }
     } else if (given("--random-prompt")) {
-        const auto random = randomPromptFromText("--random-prompt", randomPrompt_);
-        if (!random) return random.error();
-        prompt.kind = PromptSpec::Kind::random;
-        prompt.length = random->length;
-        prompt.seed = random->seed;
+        for (const std::string& text : randomPrompts_) {
+            const auto random = randomPromptFromText("--random-prompt", text);
+            if (!random) return random.error();
+            prompts.push_back(
+                {.kind = PromptSpec::Kind::random, .length = random->length, .seed = random->seed});
+        }
     } else {
         return {};
     }
-    experiment.prompt = std::move(prompt);
-    return {};
-}
-
-Result<void> RunOptions::applyLanes(Experiment& experiment) const {
-    if (given("--lanes") || !given("--experiment")) {
-        const auto names = listFromText("--lanes", lanes_);
-        if (!names) return names.error();
-        experiment.lanes.clear();
-        for (const std::string& name : *names) {
-            auto lane = lane_from_name(name);
-            if (!lane) return Error{lane.error().kind, "--lanes: " + lane.error().message};
-            experiment.lanes.push_back(*std::move(lane));
-        }
-        const auto named = [&](const LaneSpec& lane) { return lane.name == experiment.reference; };
-        if (std::none_of(experiment.lanes.begin(), experiment.lanes.end(), named))
-            experiment.reference.clear();
-    }
-    const auto refuse = [](const char* option, const char* lane) {
-        return Error{ErrorKind::bad_input,
-                     fmt::format("{}: there is no {} lane to apply it to.", option, lane)};
-    };
-    bool anyCached = false;
-    bool anyStatic = false;
-    for (LaneSpec& lane : experiment.lanes) {
-        if (lane.mode != LaneMode::cached) continue;
-        anyCached = true;
-        if (given("--prefill-chunk")) {
-            lane.prefill_chunk = prefillChunk_;
-            lane.prefill_partition.clear();
-        }
-        if (lane.cache.kind != CacheKind::static_) continue;
-        anyStatic = true;
-        if (given("--capacity")) lane.cache.capacity = capacity_;
-    }
-    if (given("--prefill-chunk") && !anyCached) return refuse("--prefill-chunk", "cached");
-    if (given("--capacity") && !anyStatic) return refuse("--capacity", "static");
-    if (given("--reference")) {
-        const auto named = [&](const LaneSpec& lane) { return lane.name == reference_; };
-        if (std::none_of(experiment.lanes.begin(), experiment.lanes.end(), named)) {
-            return Error{ErrorKind::bad_input,
-                         fmt::format("--reference: there is no lane {}.", quote(reference_))};
-        }
-        experiment.reference = reference_;
-    }
+    experiment.prompts = std::move(prompts);
     return {};
 }
 
@@ -225,13 +206,26 @@ Result<void> RunOptions::applyDrive(Experiment& experiment) const {
     return {};
 }
 
-void RunOptions::applySampling(Experiment& experiment) const {
+Result<void> RunOptions::applySampling(Experiment& experiment) const {
     Sampling& sampling = experiment.sampling;
-    if (given("--temperature") || given("--top-k")) sampling.kind = SamplingKind::sample;
+    if (given("--temperature") || given("--top-k") || given("--top-p") || given("--min-p")) {
+        sampling.kind = SamplingKind::sample;
+    }
     if (given("--temperature")) sampling.temperature = temperature_;
     if (given("--top-k")) sampling.top_k = topK_;
+    if (given("--top-p")) sampling.top_p = topP_;
+    if (given("--min-p")) sampling.min_p = minP_;
     if (given("--seed")) sampling.seed = seed_;
-    if (given("--temperature") && temperature_ == 0) sampling = {};
+    if (given("--repetition-penalty")) sampling.repetition_penalty = repetitionPenalty_;
+    if (given("--temperature") && temperature_ == 0) {
+        sampling = {.repetition_penalty = sampling.repetition_penalty};
+    }
+    if (given("--stop-ids")) {
+        auto ids = idsFromText("--stop-ids", stopIds_);
+        if (!ids) return ids.error();
+        experiment.stop_ids = *std::move(ids);
+    }
+    return {};
 }
 
 }  // namespace decodescope::cli

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/lane_options.h"
 #include "engine/core/result.h"
 #include "engine/experiment/experiment.h"
 
@@ -23,31 +24,32 @@ public:
 private:
     Result<Experiment> base(std::vector<std::string>& warnings) const;
     Result<void> applyPrompt(Experiment& experiment) const;
-    Result<void> applyLanes(Experiment& experiment) const;
     Result<void> applyDrive(Experiment& experiment) const;
-    void applySampling(Experiment& experiment) const;
+    Result<void> applySampling(Experiment& experiment) const;
     bool given(const char* option) const { return command_.count(option) > 0; }
 
     CLI::App& command_;
     std::string experiment_;
     std::string model_ = "demo";
-    std::string prompt_;
+    std::vector<std::string> prompts_;
     std::string promptFile_;
-    std::string ids_;
-    std::string randomPrompt_;
+    std::vector<std::string> ids_;
+    std::vector<std::string> randomPrompts_;
     int tokens_ = 64;
-    std::string lanes_ = "naive,concat,static";
     std::string drive_ = "forced";
     std::string fixedIds_;
     double temperature_ = 1;
     int topK_ = 0;
+    double topP_ = 1;
+    double minP_ = 0;
+    double repetitionPenalty_ = 1;
+    std::string stopIds_;
     std::uint64_t seed_ = 0;
     int threads_ = 0;
     int warmup_ = 1;
     int repetitions_ = 1;
-    int prefillChunk_ = 0;
-    int capacity_ = 0;
-    std::string reference_;
+    std::string interleave_;
+    LaneOptions laneOptions_;
 };
 
 }  // namespace decodescope::cli

@@ -67,9 +67,13 @@ int verify(const std::string& modelText, const VerifyOptions& options, const Out
     ProgressLine line;
     line.show("Loading the model ...");
     const auto model = load_model(*ref, ledger, stop);
-    line.show("Checking ...");
+    VerifyOptions watched = options;
+    int n = 0;
+    watched.on_check = [&](const VerifyCheck& check) {
+        line.show(fmt::format("Checking ... {} done, the last: {}", ++n, check.name));
+    };
     const auto report =
-        model ? verify_model(*model, options, ledger, stop) : Result<VerifyReport>(model.error());
+        model ? verify_model(*model, watched, ledger, stop) : Result<VerifyReport>(model.error());
     line.clear();
     if (!report) return reportError(report.error());
     const int written = writeResult(output, textOf(model->weights->source, *report, output.format()));

@@ -17,10 +17,10 @@ namespace decodescope {
 /// One attention call: every query of every row and head over the slots its plan lets it see.
 struct AttentionCall {
     const AttentionPlan* plan = nullptr;
-    const float* q = nullptr;  // [batch, n_query, n_head, head_dim], `q_stride` floats between tokens
+    const float* q = nullptr;  // [n_query of all rows, n_head, head_dim], `q_stride` floats between tokens
     std::int64_t q_stride = 0;
     KeyValueView kv;          // [batch, n_kv_head, n_slot, head_dim]
-    float* out = nullptr;     // [batch, n_query, n_head, head_dim], contiguous
+    float* out = nullptr;     // [n_query of all rows, n_head, head_dim], contiguous
     float* scores = nullptr;  // scratch, `scores_floats(...)` floats
     int n_head = 0;
     int n_kv_head = 0;
@@ -47,8 +47,8 @@ public:
     /// Returns the query-key pairs computed per head, masked ones included (a block of queries shares one
     /// product).
     virtual std::int64_t attention(const AttentionCall& call) = 0;
-    /// Scratch floats that `attention` needs for `n_query` queries over `n_slot` slots.
-    virtual std::int64_t scores_floats(int n_query, int n_slot) const = 0;
+    /// Scratch floats that `attention` needs for rows of up to `n_query` queries over `n_slot` slots.
+    virtual std::int64_t scores_floats(int n_query, int n_slot, int head_dim) const = 0;
 };
 
 /// CPU backend: OpenBLAS products (one BLAS thread, the rows of W spread over our pool) and SIMD kernels

@@ -2,56 +2,116 @@
 #include "engine/cache/concat_cache.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
-#include "engine/cache/block_copy.h"
+#include "engine/cache/entry_codec.h"
+#include "engine/cache/row_copy.h"
 
 namespace decodescope {
 
-ConcatCache::ConcatCache(const KvShape& shape, std::shared_ptr<MemoryLedger> ledger)
-    : KvCache(shape), ledger_(std::move(ledger)), layers_(static_cast<std::size_t>(shape.n_layer)) {}
+ConcatCache::ConcatCache(const KvShape& shape, DType dtype, std::shared_ptr<MemoryLedger> ledger)
+    : KvCache(shape), dtype_(dtype), ledger_(std::move(ledger)), layers_(index(shape.n_layer)) {}
 
-Result<std::unique_ptr<KvCache>> ConcatCache::make(const KvShape& shape,
+Result<std::unique_ptr<KvCache>> ConcatCache::make(const CacheSpec& spec, const KvShape& shape,
                                                    std::shared_ptr<MemoryLedger> ledger) {
-    return std::unique_ptr<KvCache>(new ConcatCache(shape, std::move(ledger)));
+    return std::unique_ptr<KvCache>(new ConcatCache(shape, spec.dtype, std::move(ledger)));
+}
+
+/// Bytes in front of one slot in a tensor of `slots` slots per row and head.
+std::size_t ConcatCache::offset(int slots, int row, int kv_head, int slot) const {
+    const std::size_t head = index(row) * index(shape().n_kv_head) + index(kv_head);
+    return (head * index(slots) + index(slot)) * index(shape().head_dim) * size_of(dtype_);
 }
 
 KeyValueView ConcatCache::view(int layer) const {
-    const Layer& here = layers_[static_cast<std::size_t>(layer)];
-    const std::int64_t head = std::int64_t{here.slots} * shape().head_dim;
-    return {here.keys.f32(), here.values.f32(), head * shape().n_kv_head, head, shape().head_dim};
+    KeyValueView view;
+    view.layer = layer;
+    if (dtype_ != DType::f32) {
+        view.source = this;
+        return view;
+    }
+    const Layer& here = layer_at(layer);
+    view.k = here.keys.f32();
+    view.v = here.values.f32();
+    view.slot_stride = shape().head_dim;
+    view.head_stride = std::int64_t{here.n_slot} * shape().head_dim;
+    view.batch_stride = view.head_stride * shape().n_kv_head;
+    return view;
 }
 
-std::uint64_t ConcatCache::reserved_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const Layer& layer : layers_) bytes += layer.keys.size_bytes() + layer.values.size_bytes();
+void ConcatCache::read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const {
+    const Layer& here = layer_at(layer);
+    const std::size_t from = offset(here.n_slot, row, kv_head, slots.begin);
+    const std::int64_t n = std::int64_t{slots.end - slots.begin} * shape().head_dim;
+    if (k != nullptr) decode_entries(dtype_, here.keys.data() + from, n, k);
+    if (v != nullptr) decode_entries(dtype_, here.values.data() + from, n, v);
+}
+
+Result<void> ConcatCache::grow(int layer) {
+    Layer& old = layers_[index(layer)];
+    int slots = 0;
+    for (int b = 0; b < batch(); ++b) slots = std::max(slots, static_cast<int>(slot_positions(b).size()));
+    const std::size_t bytes = offset(slots, batch(), 0, 0);
+    auto keys = Buffer::allocate(ledger_, Owner::kv, bytes);
+    if (!keys) return keys.error();
+    auto values = Buffer::allocate(ledger_, Owner::kv, bytes);
+    if (!values) return values.error();
+    for (int b = 0; b < batch(); ++b) {
+        // An append that was rolled back or cut may have left more than this behind.
+        const int n_new = open_call().end(b) - open_call().begin(b);
+        const int kept = static_cast<int>(slot_positions(b).size()) - n_new;
+        const std::size_t kept_bytes = index(kept) * index(shape().head_dim) * size_of(dtype_);
+        if (kept == 0) continue;
+        for (int h = 0; h < shape().n_kv_head; ++h) {
+            const std::size_t from = offset(old.n_slot, b, h, 0);
+            const std::size_t to = offset(slots, b, h, 0);
+            std::memcpy(keys->data() + to, old.keys.data() + from, kept_bytes);
+            std::memcpy(values->data() + to, old.values.data() + from, kept_bytes);
+            copied_bytes_ += 2 * kept_bytes;
+        }
+    }
+    old.keys = *std::move(keys);
+    old.values = *std::move(values);
+    old.n_slot = slots;
+    return {};
+}
+
+void ConcatCache::store(int layer, int row, int slot, const float* k, const float* v) {
+    Layer& here = layers_[index(layer)];
+    const int d = shape().head_dim;
+    for (int h = 0; h < shape().n_kv_head; ++h) {
+        const std::size_t to = offset(here.n_slot, row, h, slot);
+        encode_entries(dtype_, k + std::int64_t{h} * d, d, here.keys.data() + to);
+        encode_entries(dtype_, v + std::int64_t{h} * d, d, here.values.data() + to);
+    }
+}
+
+KvBytes ConcatCache::bytes() const {
+    KvBytes bytes;
+    const std::uint64_t slot = shape().elements_per_token() * size_of(dtype_);
+    for (int b = 0; b < batch(); ++b) {
+        bytes.payload += slot * index(length(b));
+        bytes.padding += slot * index(n_padding(b));
+    }
+    bytes.live = bytes.payload;
+    for (const Layer& layer : layers_) bytes.reserved += layer.keys.size_bytes() + layer.values.size_bytes();
+    bytes.slack = bytes.reserved - bytes.live - bytes.padding;
+    bytes.meta = slot_map_bytes();
     return bytes;
 }
 
-Result<void> ConcatCache::write(int layer, const KeyValueBlock& block) {
-    Layer& old = layers_[static_cast<std::size_t>(layer)];
-    const int slots = length() + pending();
-    const std::int64_t n_head_row = std::int64_t{shape().batch} * shape().n_kv_head;
-    const auto floats = static_cast<std::size_t>(n_head_row * slots * shape().head_dim);
-    auto keys = Buffer::floats(ledger_, Owner::kv, floats);
-    if (!keys) return keys.error();
-    auto values = Buffer::floats(ledger_, Owner::kv, floats);
-    if (!values) return values.error();
-
-    // Only `length()` slots of the old tensor are valid: an append that was rolled back may have left more
-    // behind.
-    const std::int64_t kept = std::int64_t{length()} * shape().head_dim;
-    for (std::int64_t h = 0; h < n_head_row; ++h) {
-        const std::int64_t from = h * old.slots * shape().head_dim;
-        const std::int64_t to = h * slots * shape().head_dim;
-        std::copy_n(old.keys.f32() + from, kept, keys->f32() + to);
-        std::copy_n(old.values.f32() + from, kept, values->f32() + to);
+Result<void> ConcatCache::reorder_storage(std::span<const int> parents) {
+    std::size_t largest = 0;
+    for (const Layer& layer : layers_) largest = std::max(largest, layer.keys.size_bytes());
+    auto scratch = Buffer::allocate(ledger_, Owner::workspace, largest);
+    if (!scratch) return scratch.error();
+    for (Layer& layer : layers_) {
+        for (Buffer* buffer : {&layer.keys, &layer.values}) {
+            copied_bytes_ +=
+                permute_rows(buffer->data(), offset(layer.n_slot, 1, 0, 0), parents, scratch->data());
+        }
     }
-    copied_bytes_ += 2 * static_cast<std::uint64_t>(n_head_row * kept) * sizeof(float);
-    old.keys = *std::move(keys);
-    old.values = *std::move(values);
-    old.slots = slots;
-    copy_block(shape(), block, pending(), length(), old.keys.f32(), old.values.f32(), view(layer));
     return {};
 }
 

@@ -6,30 +6,34 @@
 namespace decodescope {
 
 /// Grows like `torch.cat`: every append allocates one tensor for old and new entries of a layer and copies
-/// the old ones over. K and V of a layer each [batch, n_kv_head, slots, head_dim].
+/// the old ones over. K and V of a layer each [batch, n_kv_head, slots, head_dim], in f32, f16 or bf16.
 class ConcatCache final : public KvCache {
 public:
-    static Result<std::unique_ptr<KvCache>> make(const KvShape& shape, std::shared_ptr<MemoryLedger> ledger);
+    static Result<std::unique_ptr<KvCache>> make(const CacheSpec& spec, const KvShape& shape,
+                                                 std::shared_ptr<MemoryLedger> ledger);
 
     int capacity() const override { return 0; }
-    int slots_after(int n_new) const override { return length() + n_new; }
     KeyValueView view(int layer) const override;
-    std::uint64_t reserved_bytes() const override;
+    void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
+    KvBytes bytes() const override;
 
 protected:
-    Result<void> reserve(int) override { return {}; }
-    Result<void> write(int layer, const KeyValueBlock& block) override;
-    int stored(int layer) const override { return layers_[static_cast<std::size_t>(layer)].slots; }
+    Result<void> grow(int layer) override;
+    void store(int layer, int row, int slot, const float* k, const float* v) override;
+    Result<void> reorder_storage(std::span<const int> parents) override;
 
 private:
     struct Layer {
         Buffer keys;
         Buffer values;
-        int slots = 0;
+        int n_slot = 0;
     };
 
-    ConcatCache(const KvShape& shape, std::shared_ptr<MemoryLedger> ledger);
+    ConcatCache(const KvShape& shape, DType dtype, std::shared_ptr<MemoryLedger> ledger);
+    const Layer& layer_at(int layer) const { return layers_[index(layer)]; }
+    std::size_t offset(int n_slot, int row, int kv_head, int slot) const;
 
+    DType dtype_;
     std::shared_ptr<MemoryLedger> ledger_;
     std::vector<Layer> layers_;  // [n_layer]
 };

@@ -4,112 +4,215 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
-
-#include "engine/cache/concat_cache.h"
-#include "engine/cache/static_cache.h"
 
 namespace decodescope {
 
-Result<void> KvCache::begin(int batch, int n_new, std::span<const std::int32_t> positions) {
-    if (pending_ != 0)
-        return Error{ErrorKind::internal, "KV cache: an append was begun while another is open."};
-    if (batch != shape_.batch) {
+KvCache::KvCache(const KvShape& shape) : shape_(shape), rows_(index(shape.batch)) {}
+
+Result<void> KvCache::begin(const CallTokens& call) {
+    if (open_) return Error{ErrorKind::internal, "KV cache: an append was begun while another is open."};
+    if (call.batch() != shape_.batch) {
         return Error{ErrorKind::bad_input,
-                     fmt::format("KV cache: got a batch of {}, expected {}.", batch, shape_.batch)};
+                     fmt::format("KV cache: got a batch of {}, expected {}.", call.batch(), shape_.batch)};
     }
-    if (n_new < 1 || positions.size() != static_cast<std::size_t>(n_new)) {
-        return Error{ErrorKind::bad_input,
-                     fmt::format("KV cache: got {} tokens with {} positions, expected one each.", n_new,
-                                 positions.size())};
+    if (call.n_token() < 1)
+        return Error{ErrorKind::bad_input, "KV cache: got no tokens, expected at least one."};
+    for (int b = 0; b < call.batch(); ++b) {
+        std::int32_t expected = rows_[index(b)].next_position;
+        for (const std::int32_t position : call.positions(b)) {
+            if (position == slot_padding) continue;
+            if (position != expected) {
+                return Error{ErrorKind::bad_input,
+                             fmt::format("KV cache: row {} got a token at position {}, expected {}.", b,
+                                         position, expected)};
+            }
+            ++expected;
+        }
+        const int n_new = call.end(b) - call.begin(b);
+        const int stored = rows_[index(b)].n_valid + rows_[index(b)].n_padding;
+        if (capacity() != 0 && n_new > capacity() - stored) {
+            return Error{ErrorKind::capacity,
+                         fmt::format("KV cache: {} entries are stored and {} more were asked for, but "
+                                     "its capacity is {}.",
+                                     stored, n_new, capacity())};
+        }
     }
-    for (int i = 0; i < n_new; ++i) {
-        if (positions[static_cast<std::size_t>(i)] == length_ + i) continue;
-        return Error{ErrorKind::bad_input, fmt::format("KV cache: token {} has position {}, expected {}.", i,
-                                                       positions[static_cast<std::size_t>(i)], length_ + i)};
+    DS_TRY(reserve(call));
+    pending_slots_.clear();
+    for (int b = 0; b < call.batch(); ++b) {
+        rows_[index(b)].committed_slots = rows_[index(b)].positions.size();
+        if (call.end(b) > call.begin(b)) place(b, call.positions(b), pending_slots_);
     }
-    if (capacity() != 0 && n_new > capacity() - length_) {
-        return Error{ErrorKind::capacity,
-                     fmt::format("KV cache: {} entries are stored and {} more were asked for, but "
-                                 "its capacity is {}.",
-                                 length_, n_new, capacity())};
-    }
-    DS_TRY(reserve(n_new));
-    pending_ = n_new;
+    assert(pending_slots_.size() == index(call.n_token()));
+    call_ = call;
+    open_ = true;
     next_layer_ = 0;
-    pending_positions_.assign(positions.begin(), positions.end());
+    return {};
+}
+
+void KvCache::place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& slots) {
+    std::vector<std::int32_t>& mine = rows_[index(row)].positions;
+    for (const std::int32_t position : positions) {
+        slots.push_back(static_cast<std::int32_t>(mine.size()));
+        mine.push_back(position);
+    }
+}
+
+Result<void> KvCache::reserve(const CallTokens&) {
     return {};
 }
 
 Result<void> KvCache::append(int layer, const KeyValueBlock& block) {
-    if (pending_ == 0 || layer != next_layer_ || layer >= shape_.n_layer) {
+    if (!open_ || layer != next_layer_ || layer >= shape_.n_layer) {
         return Error{ErrorKind::internal, fmt::format("KV cache: layer {} was appended out of turn.", layer)};
     }
-    DS_TRY(write(layer, block));
+    DS_TRY(grow(layer));
+    for (int b = 0; b < shape_.batch; ++b) {
+        for (int i = call_.begin(b); i < call_.end(b); ++i) {
+            store(layer, b, pending_slots_[index(i)], block.k + i * block.token_stride,
+                  block.v + i * block.token_stride);
+        }
+    }
     ++next_layer_;
     return {};
 }
 
+void KvCache::read(int, int, int, SlotRange, float*, float*) const {
+    assert(false && "this kind of cache is read in place");
+}
+
 Result<void> KvCache::commit() {
-    if (pending_ == 0 || next_layer_ != shape_.n_layer) {
+    if (!open_ || next_layer_ != shape_.n_layer) {
         return Error{ErrorKind::internal, fmt::format("KV cache: an append was closed after {} of {} layers.",
                                                       next_layer_, shape_.n_layer)};
     }
-    const int length = length_ + pending_;
-    for (int layer = 0; layer < shape_.n_layer; ++layer) {
-        if (stored(layer) == length) continue;
-        return Error{ErrorKind::internal, fmt::format("KV cache: layer {} holds {} entries, expected {}.",
-                                                      layer, stored(layer), length)};
+    for (int b = 0; b < shape_.batch; ++b) {
+        Row& row = rows_[index(b)];
+        for (const std::int32_t position : call_.positions(b)) {
+            if (position == slot_padding) {
+                ++row.n_padding;
+            } else {
+                ++row.n_valid;
+                row.next_position = position + 1;
+            }
+        }
     }
-    slot_positions_.resize(static_cast<std::size_t>(length_));
-    slot_positions_.insert(slot_positions_.end(), pending_positions_.begin(), pending_positions_.end());
-    length_ = length;
-    pending_ = 0;
-    slot_positions_.resize(static_cast<std::size_t>(slots_after(0)), slot_empty);
+    committed();
+    open_ = false;
     return {};
 }
 
 void KvCache::rollback() {
-    pending_ = 0;
+    if (!open_) return;
+    for (int b = 0; b < shape_.batch; ++b) {
+        Row& row = rows_[index(b)];
+        // Slots that were reused lie in front of `committed_slots`: they are empty again.
+        for (int i = call_.begin(b); i < call_.end(b); ++i) {
+            row.positions[index(pending_slots_[index(i)])] = slot_empty;
+        }
+        row.positions.resize(row.committed_slots);
+    }
+    open_ = false;
     next_layer_ = 0;
+    rolled_back();
 }
 
-std::uint64_t KvCache::live_bytes() const {
-    const std::uint64_t per_layer_token = shape_.bytes_per_token() /
-                                          static_cast<std::uint64_t>(shape_.n_layer) *
-                                          static_cast<std::uint64_t>(shape_.batch);
-    std::uint64_t bytes = 0;
-    for (int layer = 0; layer < shape_.n_layer; ++layer) {
-        // What an append that was rolled back left behind does not count.
-        bytes += per_layer_token * static_cast<std::uint64_t>(std::min(stored(layer), length_ + pending_));
+Result<void> KvCache::can_truncate(int, int) const {
+    return {};
+}
+
+Result<void> KvCache::truncate(int row, int n_token) {
+    Row& here = rows_[index(row)];
+    if (open_ || n_token < 0 || n_token > here.next_position) {
+        return Error{ErrorKind::internal, fmt::format("KV cache: cannot cut row {} from {} to {} tokens.",
+                                                      row, here.next_position, n_token)};
     }
+    if (n_token == here.next_position) return {};
+    DS_TRY(can_truncate(row, n_token));
+    bool dropped = false;
+    for (std::int32_t& position : here.positions) {
+        if (position >= n_token) {
+            --here.n_valid;
+            dropped = true;
+        } else if (dropped && position == slot_padding) {
+            // Behind what is dropped, a pad would leave a hole that is never filled.
+            --here.n_padding;
+        } else {
+            continue;
+        }
+        position = slot_empty;
+    }
+    while (!here.positions.empty() && here.positions.back() == slot_empty) here.positions.pop_back();
+    here.next_position = n_token;
+    truncated(row);
+    return {};
+}
+
+Result<void> KvCache::reorder(std::span<const int> parents) {
+    if (open_ || parents.size() != rows_.size() ||
+        std::any_of(parents.begin(), parents.end(), [&](int p) { return p < 0 || p >= shape_.batch; })) {
+        return Error{ErrorKind::internal, "KV cache: rows cannot be reordered this way."};
+    }
+    bool identity = true;
+    for (std::size_t i = 0; i < parents.size(); ++i) identity = identity && index(parents[i]) == i;
+    if (identity) return {};
+    DS_TRY(reorder_storage(parents));
+    std::vector<Row> rows;
+    rows.reserve(rows_.size());
+    for (const int parent : parents) {
+        rows.push_back(rows_[index(parent)]);
+        rows.back().positions.reserve(rows_[index(parent)].positions.capacity());
+    }
+    rows_ = std::move(rows);
+    return {};
+}
+
+void KvCache::clear_row(int row) {
+    Row& here = rows_[index(row)];
+    here.positions.clear();
+    here.n_valid = here.n_padding = here.next_position = 0;
+    cleared(row);
+}
+
+Result<int> KvCache::adopt_prefix(int, std::span<const std::int32_t>, std::uint64_t) {
+    return 0;
+}
+
+void KvCache::adopt(int row, int n_token) {
+    Row& here = rows_[index(row)];
+    assert(here.positions.empty());
+    for (int i = 0; i < n_token; ++i) here.positions.push_back(i);
+    here.n_valid = here.next_position = n_token;
+}
+
+void KvCache::forget(int row, int slot) {
+    Row& here = rows_[index(row)];
+    std::int32_t& position = here.positions[index(slot)];
+    assert(position != slot_empty);
+    --(position == slot_padding ? here.n_padding : here.n_valid);
+    position = slot_empty;
+}
+
+void KvCache::reserve_slots(int capacity, int max_call) {
+    for (Row& row : rows_) row.positions.reserve(index(capacity));
+    pending_slots_.reserve(index(max_call) * rows_.size());
+    call_.reserve(shape_.batch, max_call * shape_.batch);
+}
+
+std::uint64_t KvCache::slot_map_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const Row& row : rows_) bytes += row.positions.capacity() * sizeof(std::int32_t);
     return bytes;
 }
 
-AttentionPlan plan_append(const KvCache& cache, int n_new, Window window) {
-    const int batch = cache.shape().batch;
-    // An append that will not fit still gets a plan; `begin` is what refuses it.
-    const int n_slot = std::max(cache.slots_after(n_new), cache.length() + n_new);
-    std::vector<std::int32_t> row(cache.slot_positions());
-    row.resize(static_cast<std::size_t>(n_slot), slot_empty);
-    std::iota(row.begin() + cache.length(), row.begin() + cache.length() + n_new, cache.length());
-    std::vector<std::int32_t> queries;
-    std::vector<std::int32_t> slots;
-    for (int b = 0; b < batch; ++b) {
-        queries.insert(queries.end(), row.begin() + cache.length(), row.begin() + cache.length() + n_new);
-        slots.insert(slots.end(), row.begin(), row.end());
+void plan_of_append(const KvCache& cache, const CallTokens& call, Window window, AttentionPlan& plan) {
+    plan.clear(window);
+    for (int b = 0; b < call.batch(); ++b) {
+        const auto queries = call.positions(b);
+        plan.add_row(queries, queries.empty() ? queries : cache.slot_positions(b));
     }
-    return {batch, n_new, std::move(queries), n_slot, std::move(slots), window};
-}
-
-Result<std::unique_ptr<KvCache>> make_cache(CacheKind kind, const KvShape& shape, int capacity,
-                                            std::shared_ptr<MemoryLedger> ledger) {
-    switch (kind) {
-        case CacheKind::concat: return ConcatCache::make(shape, std::move(ledger));
-        case CacheKind::static_: return StaticCache::make(shape, capacity, std::move(ledger));
-        case CacheKind::none: break;
-    }
-    return Error{ErrorKind::internal, "A cache of kind none was asked for."};
 }
 
 }  // namespace decodescope

@@ -3,43 +3,97 @@
 
 #include <fmt/format.h>
 
-#include "engine/cache/block_copy.h"
+#include "engine/cache/entry_codec.h"
+#include "engine/cache/row_copy.h"
 
 namespace decodescope {
 
-StaticCache::StaticCache(const KvShape& shape, int capacity)
-    : KvCache(shape), capacity_(capacity), stored_(static_cast<std::size_t>(shape.n_layer), 0) {}
-
-Result<std::unique_ptr<KvCache>> StaticCache::make(const KvShape& shape, int capacity,
-                                                   std::shared_ptr<MemoryLedger> ledger) {
-    if (capacity < 1) {
+Result<std::unique_ptr<KvCache>> StaticCache::make(const CacheSpec& spec, const KvShape& shape,
+                                                   const KvRoom& room, std::shared_ptr<MemoryLedger> ledger) {
+    if (room.capacity < 1) {
         return Error{ErrorKind::bad_input,
-                     fmt::format("Static cache: capacity is {}, expected at least 1.", capacity)};
+                     fmt::format("Static cache: capacity is {}, expected at least 1.", room.capacity)};
     }
-    std::unique_ptr<StaticCache> cache(new StaticCache(shape, capacity));
-    const std::size_t floats = static_cast<std::size_t>(shape.bytes_per_token()) / (2 * sizeof(float)) *
-                               static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(capacity);
-    auto keys = Buffer::floats(ledger, Owner::kv, floats);
-    if (!keys) return keys.error();
-    auto values = Buffer::floats(std::move(ledger), Owner::kv, floats);
-    if (!values) return values.error();
-    cache->keys_ = *std::move(keys);
-    cache->values_ = *std::move(values);
+    std::unique_ptr<StaticCache> cache(new StaticCache(shape, spec.dtype, room.capacity));
+    DS_TRY(cache->allocate(room.max_call, ledger));
     return std::unique_ptr<KvCache>(std::move(cache));
 }
 
-KeyValueView StaticCache::view(int layer) const {
-    const std::int64_t head = std::int64_t{capacity_} * shape().head_dim;
-    const std::int64_t batch = head * shape().n_kv_head;
-    const std::int64_t offset = batch * shape().batch * layer;
-    return {keys_.f32() + offset, values_.f32() + offset, batch, head, shape().head_dim};
+Result<void> StaticCache::allocate(int max_call, const std::shared_ptr<MemoryLedger>& ledger) {
+    const std::size_t bytes = static_cast<std::size_t>(shape().elements_per_token()) / 2 * size_of(dtype_) *
+                              index(shape().batch) * index(capacity_);
+    auto keys = Buffer::allocate(ledger, Owner::kv, bytes);
+    if (!keys) return keys.error();
+    auto values = Buffer::allocate(ledger, Owner::kv, bytes);
+    if (!values) return values.error();
+    keys_ = *std::move(keys);
+    values_ = *std::move(values);
+    ledger_ = ledger;
+    reserve_slots(capacity_, max_call);
+    return {};
 }
 
-Result<void> StaticCache::write(int layer, const KeyValueBlock& block) {
-    const KeyValueView here = view(layer);
-    const std::int64_t offset = here.k - keys_.f32();
-    copy_block(shape(), block, pending(), length(), keys_.f32() + offset, values_.f32() + offset, here);
-    stored_[static_cast<std::size_t>(layer)] = length() + pending();
+std::size_t StaticCache::offset(int layer, int row, int kv_head, int slot) const {
+    const std::size_t head =
+        (index(layer) * index(shape().batch) + index(row)) * index(shape().n_kv_head) + index(kv_head);
+    return (head * index(capacity_) + index(slot)) * index(shape().head_dim) * size_of(dtype_);
+}
+
+KeyValueView StaticCache::view(int layer) const {
+    KeyValueView view;
+    view.layer = layer;
+    if (dtype_ != DType::f32) {
+        view.source = this;
+        return view;
+    }
+    view.k = reinterpret_cast<const float*>(keys_.data() + offset(layer, 0, 0, 0));
+    view.v = reinterpret_cast<const float*>(values_.data() + offset(layer, 0, 0, 0));
+    view.slot_stride = shape().head_dim;
+    view.head_stride = std::int64_t{capacity_} * shape().head_dim;
+    view.batch_stride = view.head_stride * shape().n_kv_head;
+    return view;
+}
+
+void StaticCache::read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const {
+    const std::size_t from = offset(layer, row, kv_head, slots.begin);
+    const std::int64_t n = std::int64_t{slots.end - slots.begin} * shape().head_dim;
+    if (k != nullptr) decode_entries(dtype_, keys_.data() + from, n, k);
+    if (v != nullptr) decode_entries(dtype_, values_.data() + from, n, v);
+}
+
+void StaticCache::store(int layer, int row, int slot, const float* k, const float* v) {
+    const int d = shape().head_dim;
+    for (int h = 0; h < shape().n_kv_head; ++h) {
+        const std::size_t to = offset(layer, row, h, slot);
+        encode_entries(dtype_, k + std::int64_t{h} * d, d, keys_.data() + to);
+        encode_entries(dtype_, v + std::int64_t{h} * d, d, values_.data() + to);
+    }
+}
+
+KvBytes StaticCache::bytes() const {
+    KvBytes bytes;
+    const std::uint64_t slot = shape().elements_per_token() * size_of(dtype_);
+    for (int b = 0; b < batch(); ++b) {
+        bytes.payload += slot * index(length(b));
+        bytes.padding += slot * index(n_padding(b));
+    }
+    bytes.live = bytes.payload;
+    bytes.reserved = keys_.size_bytes() + values_.size_bytes();
+    bytes.slack = bytes.reserved - bytes.live - bytes.padding;
+    bytes.meta = slot_map_bytes();
+    return bytes;
+}
+
+Result<void> StaticCache::reorder_storage(std::span<const int> parents) {
+    const std::size_t row_bytes = offset(0, 1, 0, 0);
+    auto scratch = Buffer::allocate(ledger_, Owner::workspace, row_bytes * parents.size());
+    if (!scratch) return scratch.error();
+    for (int layer = 0; layer < shape().n_layer; ++layer) {
+        for (Buffer* buffer : {&keys_, &values_}) {
+            copied_bytes_ +=
+                permute_rows(buffer->data() + offset(layer, 0, 0, 0), row_bytes, parents, scratch->data());
+        }
+    }
     return {};
 }
 

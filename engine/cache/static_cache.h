@@ -6,29 +6,34 @@
 namespace decodescope {
 
 /// All slots allocated once, before the first token: nothing ever moves.
-/// K and V each [n_layer, batch, n_kv_head, capacity, head_dim].
-class StaticCache final : public KvCache {
+/// K and V each [n_layer, batch, n_kv_head, capacity, head_dim], in f32, f16 or bf16.
+class StaticCache : public KvCache {
 public:
-    static Result<std::unique_ptr<KvCache>> make(const KvShape& shape, int capacity,
-                                                 std::shared_ptr<MemoryLedger> ledger);
+    static Result<std::unique_ptr<KvCache>> make(const CacheSpec& spec, const KvShape& shape,
+                                                 const KvRoom& room, std::shared_ptr<MemoryLedger> ledger);
 
     int capacity() const override { return capacity_; }
-    int slots_after(int) const override { return capacity_; }
     KeyValueView view(int layer) const override;
-    std::uint64_t reserved_bytes() const override { return keys_.size_bytes() + values_.size_bytes(); }
+    void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
+    KvBytes bytes() const override;
 
 protected:
-    Result<void> reserve(int) override { return {}; }
-    Result<void> write(int layer, const KeyValueBlock& block) override;
-    int stored(int layer) const override { return stored_[static_cast<std::size_t>(layer)]; }
+    StaticCache(const KvShape& shape, DType dtype, int capacity)
+        : KvCache(shape), dtype_(dtype), capacity_(capacity) {}
+    Result<void> allocate(int max_call, const std::shared_ptr<MemoryLedger>& ledger);
+
+    void store(int layer, int row, int slot, const float* k, const float* v) override;
+    Result<void> reorder_storage(std::span<const int> parents) override;
 
 private:
-    StaticCache(const KvShape& shape, int capacity);
+    /// Offset of the bytes of one slot in `keys_` and `values_`.
+    std::size_t offset(int layer, int row, int kv_head, int slot) const;
 
+    DType dtype_;
     int capacity_;
+    std::shared_ptr<MemoryLedger> ledger_;
     Buffer keys_;
     Buffer values_;
-    std::vector<int> stored_;  // [n_layer]
 };
 
 }  // namespace decodescope

@@ -46,7 +46,8 @@ std::uint64_t MemoryLedger::total() const {
     return sum;
 }
 
-Result<Buffer> Buffer::allocate(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t bytes) {
+Result<Buffer> Buffer::allocate(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t bytes,
+                                BufferSource source) {
     Buffer buffer;
     if (bytes == 0) return buffer;
     if (const std::uint64_t limit = ledger->limit(); limit != 0) {
@@ -58,7 +59,7 @@ Result<Buffer> Buffer::allocate(std::shared_ptr<MemoryLedger> ledger, Owner owne
     if (bytes > std::numeric_limits<std::size_t>::max() - 2 * huge_page) {
         return refused(owner, bytes, "larger than the address space");
     }
-    if (bytes >= huge_page) {
+    if (bytes >= huge_page && source == BufferSource::best) {
         // Over-map by one huge page and trim, because mmap only promises 4 KiB alignment.
         const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
         void* raw =
@@ -78,20 +79,23 @@ Result<Buffer> Buffer::allocate(std::shared_ptr<MemoryLedger> ledger, Owner owne
         const std::size_t rounded = (bytes + cache_line - 1) / cache_line * cache_line;
         buffer.data_ = static_cast<std::byte*>(std::aligned_alloc(cache_line, rounded));
         if (buffer.data_ == nullptr) return refused(owner, bytes, "the system has no memory left");
-        std::memset(buffer.data_, 0, rounded);
+        if (source == BufferSource::best) std::memset(buffer.data_, 0, rounded);
     }
+    if (ledger->poison()) std::memset(buffer.data_, 0xFF, bytes);
     buffer.bytes_ = bytes;
     buffer.owner_ = owner;
     buffer.ledger_ = std::move(ledger);
     buffer.ledger_->live_[MemoryLedger::index(owner)].fetch_add(bytes, std::memory_order_relaxed);
+    buffer.ledger_->n_allocation_.fetch_add(1, std::memory_order_relaxed);
     return buffer;
 }
 
-Result<Buffer> Buffer::floats(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t count) {
+Result<Buffer> Buffer::floats(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t count,
+                              BufferSource source) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(float)) {
         return refused(owner, std::numeric_limits<std::size_t>::max(), "larger than the address space");
     }
-    return allocate(std::move(ledger), owner, count * sizeof(float));
+    return allocate(std::move(ledger), owner, count * sizeof(float), source);
 }
 
 void Buffer::release() {

@@ -35,17 +35,34 @@ public:
     void set_limit(std::uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
     std::uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
 
+    /// Tensor allocations made so far, by all owners.
+    std::uint64_t n_allocation() const { return n_allocation_.load(std::memory_order_relaxed); }
+
+    /// New buffers begin as NaN in every float type instead of zeros: what is read before it was written
+    /// shows.
+    void set_poison(bool on) { poison_.store(on, std::memory_order_relaxed); }
+    bool poison() const { return poison_.load(std::memory_order_relaxed); }
+
 private:
     friend class Buffer;
     static std::size_t index(Owner owner) { return static_cast<std::size_t>(owner); }
 
     std::array<std::atomic<std::uint64_t>, n_owner> live_{};
     std::atomic<std::uint64_t> limit_{0};
+    std::atomic<std::uint64_t> n_allocation_{0};
+    std::atomic<bool> poison_{false};
 };
 
-/// One tracked allocation, 64-byte aligned, zero-filled. Blocks of 2 MiB and more come straight from the
-/// system on huge pages where it grants them, and go back to it when freed. Move-only; frees and un-counts
-/// itself.
+/// Buffers kept for the whole run, or allocated afresh for every temporary (what a tutorial's code does).
+enum class AllocationPolicy { reused, fresh };
+
+/// Where a buffer comes from: `best` is fast for what is kept; `heap` asks the C library for every size and
+/// does not fill, as the temporaries of a tensor library do.
+enum class BufferSource { best, heap };
+
+/// One tracked allocation, 64-byte aligned, zero-filled unless from the heap on request. Blocks of 2 MiB and
+/// more come straight from the system on huge pages where it grants them, and go back to it when freed.
+/// Move-only; frees and un-counts itself.
 class Buffer {
 public:
     Buffer() = default;
@@ -61,9 +78,11 @@ public:
 
     /// Allocates `bytes` for `owner`. Fails with `out_of_memory` when the system or the ledger's limit
     /// refuses.
-    static Result<Buffer> allocate(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t bytes);
+    static Result<Buffer> allocate(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t bytes,
+                                   BufferSource source = BufferSource::best);
     /// Same, for `count` floats; `count * 4` is checked against overflow.
-    static Result<Buffer> floats(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t count);
+    static Result<Buffer> floats(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::size_t count,
+                                 BufferSource source = BufferSource::best);
 
     std::size_t size_bytes() const { return bytes_; }
     bool empty() const { return bytes_ == 0; }

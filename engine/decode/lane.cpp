@@ -7,146 +7,249 @@
 #include <numeric>
 
 #include "engine/core/clock.h"
+#include "engine/core/quote.h"
+#include "engine/core/random.h"
+#include "engine/decode/batch_lane.h"
+#include "engine/decode/beam_lane.h"
+#include "engine/decode/continuous_lane.h"
+#include "engine/decode/speculative_lane.h"
+#include "engine/measure/allocation_count.h"
 #include "engine/measure/process_memory.h"
-#include "engine/model/forward.h"
 
 namespace decodescope {
 
-Lane::Lane(const LaneSpec& spec, std::shared_ptr<const Weights> weights, Backend& backend,
-           std::shared_ptr<MemoryLedger> ledger)
-    : spec_(spec),
-      weights_(std::move(weights)),
-      backend_(backend),
-      ledger_(ledger),
-      workspace_(std::move(ledger)) {}
-
-Result<void> Lane::plan_chunks() {
-    const int length = static_cast<int>(tokens_.size());
-    chunks_ = spec_.prefill_partition;
-    if (!chunks_.empty()) {
-        const bool positive = std::all_of(chunks_.begin(), chunks_.end(), [](int n) { return n >= 1; });
-        if (positive && std::accumulate(chunks_.begin(), chunks_.end(), std::int64_t{0}) == length) return {};
-        return Error{
-            ErrorKind::bad_input,
-            fmt::format(
-                "Lane \"{}\": the prefill partition must be positive sizes that sum to the prompt's {} "
-                "tokens.",
-                spec_.name, length)};
+const char* to_string(Phase phase) {
+    switch (phase) {
+        case Phase::prefill: return "prefill";
+        case Phase::decode: return "decode";
+        case Phase::mixed: return "mixed";
     }
-    const int chunk = spec_.prefill_chunk > 0 ? spec_.prefill_chunk : length;
-    for (int done = 0; done < length; done += chunk) chunks_.push_back(std::min(chunk, length - done));
+    return "decode";
+}
+
+const char* to_string(FinishReason reason) {
+    switch (reason) {
+        case FinishReason::length: return "length";
+        case FinishReason::stop_token: return "stop_token";
+        case FinishReason::capacity: return "capacity";
+        case FinishReason::cancelled: return "cancelled";
+        case FinishReason::failed: return "failed";
+    }
+    return "failed";
+}
+
+FinishReason finish_reason(ErrorKind kind) {
+    if (kind == ErrorKind::cancelled) return FinishReason::cancelled;
+    return kind == ErrorKind::capacity ? FinishReason::capacity : FinishReason::failed;
+}
+
+Lane::Lane(const LaneSpec& spec, LaneContext context)
+    : spec_(spec), context_(std::move(context)), workspace_(context_.ledger, spec.allocation) {}
+
+Error Lane::refused(ErrorKind kind, std::string_view what) const {
+    return {kind, fmt::format("Lane {}: {}.", quote(spec_.name), what)};
+}
+
+int Lane::most_entries() const {
+    const int positions = config().n_positions;
+    return spec_.cache.capacity > 0 ? std::min(positions, spec_.cache.capacity) : positions;
+}
+
+Result<void> Lane::check_fits(int length) const {
+    const int most = most_entries();
+    if (length <= most) return {};
+    return refused(
+        ErrorKind::capacity,
+        fmt::format("the prompt has {} tokens, but there is room for {} ({})", length, most,
+                    most < config().n_positions ? "the cache's capacity" : "the model's positions"));
+}
+
+Result<void> Lane::make_cache(int batch, const KvRoom& room) {
+    const KvShape shape{config().n_layer, batch, config().n_kv_head, config().head_dim};
+    // Two loads of a model are two identities: nothing that could differ is ever taken for the same.
+    const auto identity =
+        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(context_.weights.get()));
+    auto cache = decodescope::make_cache(spec_.cache, shape, room, context_.ledger, identity);
+    if (!cache)
+        return refused(cache.error().kind, cache.error().message.substr(0, cache.error().message.size() - 1));
+    cache_ = *std::move(cache);
     return {};
 }
 
-Result<void> Lane::start(std::span<const std::int32_t> prompt, int new_tokens, const Sampling& sampling) {
+Result<void> Lane::start(Workload workload, TokenFeed* feed) {
     finish();
-    const ModelConfig& config = weights_->config;
-    if (prompt.empty() || new_tokens < 1) {
-        return Error{ErrorKind::bad_input,
-                     fmt::format("Lane \"{}\": got {} prompt tokens and {} new ones, expected at "
-                                 "least one of each.",
-                                 spec_.name, prompt.size(), new_tokens)};
+    workload_ = std::move(workload);
+    feed_ = feed != nullptr ? feed : &own_choice_;
+    states_.assign(workload_.requests.size(), {});
+    samplers_.clear();
+    n_step_ = 0;
+    if (workload_.requests.empty())
+        return refused(ErrorKind::bad_input, "got no requests, expected at least one");
+    for (int i = 0; i < n_request(); ++i) {
+        const Request& one = request(i);
+        if (one.prompt.empty() || one.new_tokens < 1) {
+            return refused(ErrorKind::bad_input,
+                           fmt::format("got {} prompt tokens and {} new ones, expected at least one of each",
+                                       one.prompt.size(), one.new_tokens));
+        }
+        RequestState& mine = state(i);
+        mine.prompt_length = static_cast<int>(one.prompt.size());
+        mine.tokens.reserve(one.prompt.size() + static_cast<std::size_t>(one.new_tokens));
+        mine.tokens = one.prompt;
+        samplers_.emplace_back(workload_.sampling, i);
+        samplers_.back().reserve(config().vocab);
     }
-    const bool cached = spec_.mode == LaneMode::cached;
-    std::int64_t most = config.n_positions;
-    if (cached && spec_.cache.capacity > 0) most = std::min<std::int64_t>(most, spec_.cache.capacity);
-    const auto length = static_cast<std::int64_t>(prompt.size());
-    if (length > most) {
-        return Error{
-            ErrorKind::capacity,
-            fmt::format("Lane \"{}\": the prompt has {} tokens, but there is room for {} "
-                        "({}).",
-                        spec_.name, length, most,
-                        most < config.n_positions ? "the cache's capacity" : "the model's positions")};
+    chosen_.reserve(workload_.requests.size() * static_cast<std::size_t>(spec_.draft.tokens + 1));
+    return on_start();
+}
+
+Result<bool> Lane::ready() {
+    const std::int64_t now = now_ns();
+    for (int i = 0; i < n_request(); ++i) {
+        RequestState& mine = state(i);
+        if (!mine.arrived && request(i).arrival_step <= n_step_) {
+            mine.arrived = true;
+            mine.arrived_ns = now;
+        }
+        const int most = request(i).cancel_after;
+        if (!mine.finished && most > 0 && mine.n_chosen >= most && most < request(i).new_tokens) cancel(i);
     }
-    // The last new token is never forwarded.
-    const std::int64_t entries = std::min(most, length + new_tokens - 1);
-    tokens_.assign(prompt.begin(), prompt.end());
-    tokens_.reserve(static_cast<std::size_t>(entries));
-    DS_TRY(plan_chunks());
-    sampler_ = Sampler(sampling);
-    if (cached) {
-        const KvShape shape{config.n_layer, 1, config.n_kv_head, config.head_dim};
-        const std::int64_t capacity = spec_.cache.capacity > 0 ? spec_.cache.capacity : entries;
-        auto cache = make_cache(spec_.cache.kind, shape, static_cast<int>(capacity), ledger_);
-        if (!cache) return cache.error();
-        cache_ = *std::move(cache);
+    return on_ready();
+}
+
+bool Lane::feed_chosen(int i) {
+    RequestState& mine = state(i);
+    if (mine.finished) return false;
+    if (mine.chosen < 0) return true;
+    if (mine.n_chosen >= request(i).new_tokens) {
+        // The last token is never forwarded.
+        end(i, FinishReason::length, {});
+        return false;
     }
-    if (spec_.allocation == AllocationPolicy::reused) {
-        const std::int64_t rows = cached ? *std::max_element(chunks_.begin(), chunks_.end()) : entries;
-        const std::int64_t slots = cached ? std::max<std::int64_t>(cache_->slots_after(0), entries) : entries;
-        const std::int64_t scores =
-            std::max(backend_.scores_floats(static_cast<int>(rows), static_cast<int>(slots)),
-                     backend_.scores_floats(1, static_cast<int>(slots)));
-        DS_TRY(workspace_.ensure(config, rows, 1, scores));
+    const auto token = feed_->next(i, mine.n_chosen - 1, mine.chosen);
+    if (!token) {
+        auto [finish, reason] = feed_->why(i);
+        end(i, finish, std::move(reason));
+        return false;
     }
+    const auto& stops = workload_.stop_ids;
+    if (std::find(stops.begin(), stops.end(), *token) != stops.end()) {
+        end(i, FinishReason::stop_token, fmt::format("The stop token {} was chosen.", *token));
+        return false;
+    }
+    mine.tokens.push_back(*token);
+    mine.chosen = -1;
+    return true;
+}
+
+Result<LaneStep> Lane::step(std::stop_token stop) {
+    LaneStep step;
+    chosen_.clear();
+    const std::int64_t faults = read_minor_faults();
+    const std::uint64_t tensors = context_.ledger->n_allocation();
+    const std::int64_t heap = read_allocation_count();
+    step.start_ns = now_ns();
+    const auto done = on_step(step, std::move(stop));
+    step.end_ns = now_ns();
+    if (!done) return done.error();
+    if (heap >= 0) step.heap_allocations = read_allocation_count() - heap;
+    step.tensor_allocations = static_cast<std::int64_t>(context_.ledger->n_allocation() - tensors);
+    if (faults >= 0) step.minor_faults = read_minor_faults() - faults;
+    for (const ChosenToken& token : chosen_) {
+        RequestState& mine = state(token.request);
+        if (token.index == 0) mine.first_token_ns = step.end_ns;
+    }
+    for (RequestState& mine : states_) {
+        if (mine.started && mine.started_ns == 0) mine.started_ns = step.start_ns;
+    }
+    step.chosen = chosen_;
+    ++n_step_;
+    return step;
+}
+
+Result<ForwardOutput> Lane::call_model(LaneStep& step, std::span<const std::int32_t> logit_rows,
+                                       std::stop_token stop) {
+    auto output = forward(*context_.weights, call_, logit_rows, cache_.get(), window(), workspace_,
+                          *context_.backend, std::move(stop));
+    if (!output) return output;
+    if (step.fed_first < 0) step.fed_first = call_.tokens().front();
+    ++step.n_call;
+    step.positions_forwarded += call_.n_token();
+    step.padding_forwarded += std::count(call_.positions().begin(), call_.positions().end(), slot_padding);
+    step.score_cells_allowed += output->score_cells_allowed;
+    step.score_cells_computed += output->score_cells_computed;
+    return output;
+}
+
+Result<void> Lane::choose(int i, int row, std::span<const float> logits) {
+    RequestState& mine = state(i);
+    const auto token = samplers_[static_cast<std::size_t>(i)].choose(logits, mine.n_chosen, mine.tokens);
+    if (!token)
+        return refused(token.error().kind, token.error().message.substr(0, token.error().message.size() - 1));
+    note(i, *token, row, false);
     return {};
+}
+
+void Lane::note(int i, std::int32_t token, int row, bool drafted) {
+    RequestState& mine = state(i);
+    chosen_.push_back({i, mine.n_chosen, token, row, drafted});
+    mine.chosen = token;
+    ++mine.n_chosen;
+}
+
+void Lane::end(int i, FinishReason finish, std::string reason) {
+    RequestState& mine = state(i);
+    if (mine.finished) return;
+    mine.finished = true;
+    mine.finish = finish;
+    mine.reason = std::move(reason);
+    mine.finished_ns = now_ns();
+    on_end(i);
+}
+
+void Lane::cancel(int i) {
+    end(i, FinishReason::cancelled,
+        fmt::format("The request was cancelled after {} new tokens.", state(i).n_chosen));
+}
+
+void Lane::end_all(FinishReason finish, const std::string& reason) {
+    for (int i = 0; i < n_request(); ++i) end(i, finish, reason);
 }
 
 void Lane::finish() {
+    on_finish();
     cache_.reset();
     workspace_.release();
-    tokens_.clear();
-    chunks_.clear();
-    step_ = 0;
+    feed_ = &own_choice_;
 }
 
-Result<LaneStep> Lane::prefill(std::stop_token stop) {
-    if (tokens_.empty() || step_ != 0) {
-        return Error{ErrorKind::internal, "A lane's prefill was called out of turn."};
+Result<std::vector<int>> prefill_chunks_of(const LaneSpec& spec, int length) {
+    std::vector<int> chunks = spec.prefill_partition;
+    if (!chunks.empty()) {
+        const bool positive = std::all_of(chunks.begin(), chunks.end(), [](int n) { return n >= 1; });
+        if (positive && std::accumulate(chunks.begin(), chunks.end(), std::int64_t{0}) == length)
+            return chunks;
+        return Error{
+            ErrorKind::bad_input,
+            fmt::format("Lane {}: the prefill partition must be positive sizes that sum to the prompt's "
+                        "{} tokens.",
+                        quote(spec.name), length)};
     }
-    if (spec_.mode == LaneMode::cached) return advance(chunks_, std::move(stop));
-    const int whole = static_cast<int>(tokens_.size());
-    return advance({&whole, 1}, std::move(stop));
+    const int chunk = spec.prefill_chunk > 0 ? spec.prefill_chunk : length;
+    for (int done = 0; done < length; done += chunk) chunks.push_back(std::min(chunk, length - done));
+    return chunks;
 }
 
-Result<LaneStep> Lane::decode(std::int32_t token, std::stop_token stop) {
-    if (step_ == 0) return Error{ErrorKind::internal, "A lane's decode step was called before its prefill."};
-    const std::int64_t length = static_cast<std::int64_t>(tokens_.size()) + 1;
-    const std::int64_t positions = weights_->config.n_positions;
-    const std::int64_t capacity = spec_.cache.capacity > 0 ? spec_.cache.capacity : positions;
-    if (length > std::min(positions, capacity)) {
-        return Error{ErrorKind::capacity,
-                     fmt::format("Lane \"{}\": entry {} is beyond {} of {}.", spec_.name, length,
-                                 capacity < positions ? "the cache's capacity" : "the model's positions",
-                                 std::min(positions, capacity))};
+Result<std::unique_ptr<Lane>> make_lane(const LaneSpec& spec, LaneContext context) {
+    switch (spec.mode) {
+        case LaneMode::naive:
+        case LaneMode::cached:
+            if (spec.batching == Batching::continuous) return ContinuousLane::make(spec, std::move(context));
+            return BatchLane::make(spec, std::move(context));
+        case LaneMode::speculative: return SpeculativeLane::make(spec, std::move(context));
+        case LaneMode::beam: return BeamLane::make(spec, std::move(context));
     }
-    tokens_.push_back(token);
-    const int n_query = spec_.mode == LaneMode::cached ? 1 : static_cast<int>(length);
-    auto step = advance({&n_query, 1}, std::move(stop));
-    if (!step) tokens_.pop_back();
-    return step;
-}
-
-Result<LaneStep> Lane::advance(std::span<const int> chunks, std::stop_token stop) {
-    if (spec_.allocation == AllocationPolicy::fresh) workspace_.release();
-    LaneStep step;
-    const std::int64_t faults = read_minor_faults();
-    step.start_ns = now_ns();
-    for (const int n_query : chunks) {
-        // A cached lane continues behind its entries; a naive one starts over with every token.
-        const std::size_t begin = cache_ != nullptr ? static_cast<std::size_t>(cache_->length()) : 0;
-        const AttentionPlan plan =
-            cache_ != nullptr ? plan_append(*cache_, n_query) : plan_single(0, n_query, n_query);
-        const auto fed = std::span(tokens_).subspan(begin, static_cast<std::size_t>(n_query));
-        const auto output =
-            forward(*weights_, fed, plan, LogitsRows::last, cache_.get(), workspace_, backend_, stop);
-        if (!output) return output.error();
-        step.positions_forwarded += n_query;
-        step.score_cells_allowed += plan.n_allowed();
-        step.score_cells_computed += output->score_cells_computed;
-        step.logits = output->logits;
-    }
-    const auto token = sampler_.choose(step.logits, step_);
-    step.end_ns = now_ns();
-    if (!token) return token.error();
-    step.token = *token;
-    if (faults >= 0)
-        step.minor_faults = read_minor_faults() - faults;
-    else
-        step.minor_faults = ProcessMemory::not_measured;
-    ++step_;
-    return step;
+    return Error{ErrorKind::internal, "A lane of no known mode was asked for."};
 }
 
 }  // namespace decodescope

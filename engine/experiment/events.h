@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <vector>
 
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
+#include "engine/decode/finish_reason.h"
+#include "engine/decode/phase.h"
 
 namespace decodescope {
-
-enum class Phase { prefill, decode };
 
 /// Process memory at one moment, in bytes. Fields that the system does not tell are `not_measured`.
 struct ProcessMemory {
@@ -24,50 +24,81 @@ struct ProcessMemory {
 /// Largest logit error / standard deviation of the reference logits that counts as equal in f32.
 inline constexpr double f32_error_limit = 1e-4;
 
-/// How far one lane's logits of a step are from the reference lane's, same row.
+/// How far one lane's logits for a token are from the reference lane's. The right token is the one that the
+/// reference chose.
 struct LogitComparison {
     bool compared = false;
     double max_abs_error = 0;
     double relative_error = 0;  ///< max_abs_error / standard deviation of the reference logits
     bool same_argmax = true;
-    double top2_margin = 0;  ///< reference: largest minus second largest logit
+    double top2_margin = 0;            ///< reference: largest minus second largest logit
+    double kl_divergence = 0;          ///< KL(reference || lane) of the softmaxes, nats
+    double reference_probability = 0;  ///< of the right token, softmax of the reference's logits
+    double lane_probability = 0;       ///< of the right token, softmax of the lane's
+};
+
+/// One token that a lane chose. Plain data: crosses the ring by copy.
+struct TokenEvent {
+    std::int32_t lane = 0;
+    std::int32_t repetition = 0;
+    std::int32_t step = 0;  ///< of the lane in which it was chosen
+    std::int32_t request = 0;
+    std::int32_t index = 0;  ///< among the request's new tokens
+    std::int32_t token = -1;
+    bool drafted = false;  ///< speculation had guessed it, and the guess was kept
+    LogitComparison comparison;
 };
 
 /// One finished step of one lane. Plain data: crosses the ring by copy.
 struct StepEvent {
     std::int32_t lane = 0;
     std::int32_t repetition = 0;
-    std::int32_t step = 0;  ///< 0 = prefill; k = the k-th decode step
+    std::int32_t step = 0;  ///< 0 = the lane's first
     Phase phase = Phase::prefill;
-    std::int32_t token = -1;                ///< the token this lane chose from this step's logits
+    std::int32_t request = 0;               ///< of `token`, or the first that is served
+    std::int32_t token = -1;                ///< the first token this lane chose in this step
+    std::int32_t n_token = 0;               ///< tokens it chose in this step
+    std::int32_t n_row = 0;                 ///< requests that were given tokens
+    std::int32_t n_waiting = 0;             ///< requests that have come and are not yet served
     std::int32_t fed_first = -1;            ///< first token fed in this step
-    std::int64_t start_ns = 0;              ///< monotonic; from the start of the forward call ...
-    std::int64_t end_ns = 0;                ///< ... to the chosen token. Comparison and probes are outside
-    std::int64_t positions_forwarded = 0;   ///< token rows pushed through the blocks in this step
-    std::int64_t score_cells_allowed = 0;   ///< query-key pairs visible under causality, per head and layer
+    std::int64_t start_ns = 0;              ///< monotonic; from the start of the first forward call ...
+    std::int64_t end_ns = 0;                ///< ... to the chosen tokens. Comparison and probes are outside
+    std::int64_t positions_forwarded = 0;   ///< token rows pushed through the blocks, pads included
+    std::int64_t padding_forwarded = 0;     ///< of these: pads
+    std::int64_t score_cells_allowed = 0;   ///< query-key pairs visible, per head and layer
     std::int64_t score_cells_computed = 0;  ///< query-key pairs actually computed, per head and layer
-    std::int64_t cache_length = 0;          ///< entries stored after the step; 0 without a cache
-    std::int64_t kv_bytes_live = 0;
+    std::int64_t draft_positions_forwarded = 0;  ///< token rows pushed through the draft model
+    std::int32_t n_drafted = 0;                  ///< drafts verified
+    std::int32_t n_accepted = 0;                 ///< of these: kept
+    std::int32_t n_adopted = 0;        ///< prompt tokens taken from shared blocks instead of being forwarded
+    std::int64_t cache_length = 0;     ///< valid entries stored after the step, all rows; 0 without a cache
+    std::int64_t cache_forgotten = 0;  ///< entries a window has let go for good, all rows
+    std::int64_t kv_bytes_live = 0;    ///< of valid entries, scales and residual included
+    std::int64_t kv_bytes_scales = 0;  ///< of these: scales of quantised entries
+    std::int64_t kv_bytes_residual = 0;  ///< of these: entries a quantising cache still holds in f32
+    std::int64_t kv_bytes_padding = 0;   ///< slots that hold pads
+    std::int64_t kv_bytes_slack = 0;     ///< given to rows, but empty
+    std::int64_t kv_bytes_kept = 0;      ///< blocks of nobody, kept for a request with the same prefix
+    std::int64_t kv_bytes_shared = 0;    ///< what rows would need more if they shared nothing
     std::int64_t kv_bytes_reserved = 0;
     std::int64_t kv_bytes_meta = 0;
-    std::int64_t kv_bytes_copied = 0;  ///< moved by growing, since the start of the request
+    std::int64_t kv_bytes_copied = 0;  ///< moved by growing, copying on write and reordering, since the start
+    std::int64_t kv_bytes_draft = 0;   ///< live bytes of the draft model's cache
     std::int64_t bytes_moved = 0;      ///< weights + KV this step must read at least
     OwnerBytes tensor_bytes{};         ///< live tensor bytes of all lanes, by owner
     ProcessMemory memory;
     std::int64_t minor_faults_step = ProcessMemory::not_measured;  ///< page faults during the timed region
-    LogitComparison comparison;
+    std::int64_t tensor_allocations = 0;  ///< tensor buffers allocated during the timed region
+    std::int64_t heap_allocations =
+        ProcessMemory::not_measured;  ///< C++ allocations of the engine thread in it
+    LogitComparison comparison;       ///< the worst of the step's tokens
 };
-
-/// Why a lane stopped.
-enum class FinishReason { length, stop_token, capacity, cancelled, failed };
-const char* to_string(FinishReason reason);
-const char* to_string(Phase phase);
 
 /// What an experiment announces before its first step.
 struct RunStarted {
     std::int32_t n_lane = 0;
     std::int32_t repetitions = 0;
-    std::int32_t prompt_length = 0;
+    std::vector<std::int32_t> prompt_lengths;  ///< [requests]
     std::int32_t new_tokens = 0;
     std::int32_t threads = 0;
     double read_bandwidth_gb_s = 0;  ///< measured before the run with its threads; 0 = not measured
@@ -78,7 +109,9 @@ class EventSink {
 public:
     virtual ~EventSink() = default;
     virtual void run_started(const RunStarted&) {}
+    /// A step is done; its tokens follow in `token_done` calls.
     virtual void step_done(const StepEvent&) {}
+    virtual void token_done(const TokenEvent&) {}
     /// A lane has finished one repetition; its cache has been freed already.
     virtual void repetition_done(std::int32_t /*lane*/, std::int32_t /*repetition*/, FinishReason) {}
     virtual void run_finished(FinishReason) {}

@@ -4,134 +4,79 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <optional>
 
 #include "engine/core/quote.h"
+#include "engine/experiment/field_check.h"
 
 namespace decodescope {
 
 namespace {
 
 constexpr std::size_t max_lanes = 32;
-constexpr std::size_t max_name_bytes = 64;
+constexpr std::size_t max_prompts = 256;
 constexpr int max_threads = 1024;
-constexpr int max_tokens = 1 << 24;
 constexpr int max_passes = 10'000;
 
-Error field_error(const std::string& field, std::string_view what) {
-    return Error{ErrorKind::bad_input, fmt::format("{} {}.", field, what)};
-}
-
-Result<void> check_range(const std::string& field, int value, int lowest, int highest) {
-    if (value >= lowest && value <= highest) return {};
-    return field_error(field, fmt::format("is {}, expected {} to {}", value, lowest, highest));
-}
-
-Result<void> check_ids(const std::string& field, const std::vector<std::int32_t>& ids) {
-    if (ids.size() > max_tokens) {
-        return field_error(field, fmt::format("holds {} ids, expected at most {}", ids.size(), max_tokens));
-    }
-    const auto negative = std::find_if(ids.begin(), ids.end(), [](std::int32_t id) { return id < 0; });
-    if (negative == ids.end()) return {};
-    return field_error(fmt::format("{}[{}]", field, negative - ids.begin()),
-                       fmt::format("is {}, expected a token id (0 or more)", *negative));
-}
-
-Result<void> check_model(const ModelRef& model) {
-    if (model.path.empty() && model.preset.empty()) {
-        return field_error("model", "names neither a path nor a preset");
-    }
-    if (!model.path.empty() && !model.preset.empty()) {
-        return field_error("model", "names a path and a preset, expected one of them");
-    }
-    return {};
-}
-
-Result<void> check_prompt(const PromptSpec& prompt) {
+Result<void> check_prompt(const std::string& path, const PromptSpec& prompt, const Experiment& experiment) {
     switch (prompt.kind) {
         case PromptSpec::Kind::text:
-            if (prompt.text.empty()) return field_error("prompts[0].text", "is empty, expected a text");
-            return {};
+            if (prompt.text.empty()) return field_error(path + ".text", "is empty, expected a text");
+            break;
         case PromptSpec::Kind::ids:
-            if (prompt.ids.empty()) return field_error("prompts[0].ids", "is empty, expected token ids");
-            return check_ids("prompts[0].ids", prompt.ids);
+            if (prompt.ids.empty()) return field_error(path + ".ids", "is empty, expected token ids");
+            DS_TRY(check_ids(path + ".ids", prompt.ids));
+            break;
         case PromptSpec::Kind::random:
-            return check_range("prompts[0].random.length", prompt.length, 1, max_tokens);
+            DS_TRY(check_range(path + ".random.length", prompt.length, 1, max_tokens));
+            break;
+    }
+    DS_TRY(check_name(path + ".isolation", prompt.isolation));
+    DS_TRY(check_range(path + ".arrival_step", prompt.arrival_step, 0, max_tokens));
+    const auto continuous = [](const LaneSpec& lane) { return lane.batching == Batching::continuous; };
+    if (prompt.arrival_step > 0 &&
+        std::none_of(experiment.lanes.begin(), experiment.lanes.end(), continuous)) {
+        return field_error(
+            path + ".arrival_step",
+            fmt::format("is {}, but no lane has a continuous batch, expected 0", prompt.arrival_step));
+    }
+    if (prompt.cancel_after < 0 || prompt.cancel_after > experiment.new_tokens) {
+        return field_error(path + ".cancel_after", fmt::format("is {}, expected 0 to new_tokens = {}",
+                                                               prompt.cancel_after, experiment.new_tokens));
     }
     return {};
 }
 
-/// Tokens of the prompt where they are known without a tokenizer; -1 otherwise.
-std::int64_t known_prompt_length(const PromptSpec& prompt) {
-    switch (prompt.kind) {
-        case PromptSpec::Kind::text: return -1;
-        case PromptSpec::Kind::ids: return static_cast<std::int64_t>(prompt.ids.size());
-        case PromptSpec::Kind::random: return prompt.length;
+Result<void> check_prompts(const Experiment& experiment) {
+    const auto& prompts = experiment.prompts;
+    if (prompts.empty()) return field_error("prompts", "is empty, expected at least one prompt");
+    if (prompts.size() > max_prompts) {
+        return field_error("prompts",
+                           fmt::format("holds {}, expected at most {}", prompts.size(), max_prompts));
     }
-    return -1;
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+        DS_TRY(check_prompt(fmt::format("prompts[{}]", i), prompts[i], experiment));
+    }
+    return {};
 }
 
 Result<void> check_sampling(const Sampling& sampling) {
-    if (sampling.kind == SamplingKind::greedy) return {};
-    if (!(sampling.temperature > 0 && sampling.temperature <= 100)) {
-        return field_error("sampling.temperature",
-                           fmt::format("is {}, expected more than 0 and at most 100", sampling.temperature));
+    const auto refuse = [](const char* name, double value, const char* expected) {
+        return field_error(fmt::format("sampling.{}", name),
+                           fmt::format("is {}, expected {}", value, expected));
+    };
+    const double t = sampling.temperature;
+    const bool cold = sampling.kind == SamplingKind::greedy && t == 0;  // another way to say greedy
+    if (!cold && !(t > 0 && t <= 100)) return refuse("temperature", t, "more than 0 and at most 100");
+    DS_TRY(check_range("sampling.top_k", sampling.top_k, 0, max_tokens));
+    if (!(sampling.top_p > 0 && sampling.top_p <= 1)) {
+        return refuse("top_p", sampling.top_p, "more than 0 and at most 1");
     }
-    return check_range("sampling.top_k", sampling.top_k, 0, max_tokens);
-}
-
-Result<void> check_partition(const std::string& field, const std::vector<int>& partition,
-                             const PromptSpec& prompt) {
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < partition.size(); ++i) {
-        DS_TRY(check_range(fmt::format("{}[{}]", field, i), partition[i], 1, max_tokens));
-        sum += partition[i];
+    if (!(sampling.min_p >= 0 && sampling.min_p < 1)) {
+        return refuse("min_p", sampling.min_p, "0 or more and less than 1");
     }
-    const std::int64_t length = known_prompt_length(prompt);
-    if (!partition.empty() && length >= 0 && sum != length) {
-        return field_error(field, fmt::format("sums to {}, expected the prompt's {} tokens", sum, length));
-    }
-    return {};
-}
-
-Result<void> check_lane(const std::string& path, const LaneSpec& lane, const PromptSpec& prompt) {
-    if (lane.name.empty()) return field_error(path + ".name", "is empty, expected a name");
-    if (lane.name.size() > max_name_bytes) {
-        return field_error(path + ".name", fmt::format("has {} bytes, expected at most {}", lane.name.size(),
-                                                       max_name_bytes));
-    }
-    if (std::any_of(lane.name.begin(), lane.name.end(),
-                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; })) {
-        return field_error(path + ".name",
-                           fmt::format("is {}, expected printable characters", quote(lane.name)));
-    }
-    const bool cached = lane.mode == LaneMode::cached;
-    if (!cached && lane.cache.kind != CacheKind::none) {
-        return field_error(path + ".cache.kind", fmt::format("is \"{}\", but a naive lane has no cache",
-                                                             to_string(lane.cache.kind)));
-    }
-    if (cached && lane.cache.kind == CacheKind::none) {
-        return field_error(path + ".cache.kind",
-                           "is \"none\", expected \"concat\" or \"static\" for a cached lane");
-    }
-    DS_TRY(check_range(path + ".cache.capacity", lane.cache.capacity, 0, max_tokens));
-    if (lane.cache.capacity != 0 && lane.cache.kind != CacheKind::static_) {
-        return field_error(path + ".cache.capacity",
-                           fmt::format("is {}, but only a static cache has one", lane.cache.capacity));
-    }
-    DS_TRY(check_range(path + ".prefill_chunk", lane.prefill_chunk, 0, max_tokens));
-    DS_TRY(check_partition(path + ".prefill_partition", lane.prefill_partition, prompt));
-    if (!cached && lane.prefill_chunk != 0) {
-        return field_error(
-            path + ".prefill_chunk",
-            fmt::format("is {}, but a naive lane cannot prefill in chunks", lane.prefill_chunk));
-    }
-    if (!cached && !lane.prefill_partition.empty()) {
-        return field_error(path + ".prefill_partition", "is set, but a naive lane cannot prefill in chunks");
-    }
-    if (!lane.faults.empty()) {
-        return field_error(path + ".faults[0]", fmt::format("is an unknown fault {}", quote(lane.faults[0])));
+    if (!(sampling.repetition_penalty > 0 && sampling.repetition_penalty <= 10)) {
+        return refuse("repetition_penalty", sampling.repetition_penalty, "more than 0 and at most 10");
     }
     return {};
 }
@@ -144,7 +89,7 @@ Result<void> check_lanes(const Experiment& experiment) {
     }
     for (std::size_t i = 0; i < experiment.lanes.size(); ++i) {
         const LaneSpec& lane = experiment.lanes[i];
-        DS_TRY(check_lane(fmt::format("lanes[{}]", i), lane, experiment.prompt));
+        DS_TRY(check_lane(fmt::format("lanes[{}]", i), lane, experiment));
         for (std::size_t j = 0; j < i; ++j) {
             if (experiment.lanes[j].name != lane.name) continue;
             return field_error(
@@ -167,6 +112,10 @@ Result<void> check_drive(const Experiment& experiment) {
         return field_error("fixed_ids", fmt::format("is set, but the drive is \"{}\", expected \"fixed\"",
                                                     to_string(experiment.drive)));
     }
+    if (experiment.prompts.size() != 1) {
+        return field_error("drive", fmt::format("is \"fixed\", but there are {} prompts, expected one",
+                                                experiment.prompts.size()));
+    }
     DS_TRY(check_ids("fixed_ids", experiment.fixed_ids));
     const auto expected = static_cast<std::size_t>(experiment.new_tokens - 1);
     if (experiment.fixed_ids.size() != expected) {
@@ -176,20 +125,43 @@ Result<void> check_drive(const Experiment& experiment) {
     return {};
 }
 
-}  // namespace
-
-const char* to_string(LaneMode mode) {
-    return mode == LaneMode::naive ? "naive" : "cached";
-}
-
-const char* to_string(CacheKind kind) {
-    switch (kind) {
-        case CacheKind::none: return "none";
-        case CacheKind::concat: return "concat";
-        case CacheKind::static_: return "static";
+/// Why the lanes do not make one token of the same request per step; nothing when they do.
+std::optional<std::string> obstacle_to_steps(const Experiment& experiment) {
+    const auto& lanes = experiment.lanes;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        if (lanes[i].mode == LaneMode::speculative || lanes[i].mode == LaneMode::beam) {
+            return fmt::format("lanes[{}].mode is \"{}\"", i, to_string(lanes[i].mode));
+        }
+        if (lanes[i].batching == Batching::continuous) {
+            return fmt::format("lanes[{}].batch.kind is \"continuous\"", i);
+        }
+        if (experiment.prompts.size() > 1 && lanes[i].batching != lanes[0].batching) {
+            return fmt::format("lanes[0] and lanes[{}] batch the prompts differently", i);
+        }
     }
-    return "none";
+    return std::nullopt;
 }
+
+Result<void> check_interleave(const Experiment& experiment) {
+    if (experiment.interleave != Interleave::step) return {};
+    const auto obstacle = obstacle_to_steps(experiment);
+    if (!obstacle) return {};
+    return field_error(
+        "interleave",
+        fmt::format("is \"step\", but {}, expected \"automatic\" or \"repetition\"", *obstacle));
+}
+
+Result<void> check_vocab(const std::string& field, const std::vector<std::int32_t>& ids, int vocab) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids[i] >= 0 && ids[i] < vocab) continue;
+        return field_error(
+            fmt::format("{}[{}]", field, i),
+            fmt::format("is {}, expected a token id below the model's vocabulary of {}", ids[i], vocab));
+    }
+    return {};
+}
+
+}  // namespace
 
 const char* to_string(Drive drive) {
     switch (drive) {
@@ -201,11 +173,12 @@ const char* to_string(Drive drive) {
 }
 
 const char* to_string(Interleave interleave) {
-    return interleave == Interleave::step ? "step" : "repetition";
-}
-
-const char* to_string(AllocationPolicy policy) {
-    return policy == AllocationPolicy::reused ? "reused" : "fresh";
+    switch (interleave) {
+        case Interleave::automatic: return "automatic";
+        case Interleave::step: return "step";
+        case Interleave::repetition: return "repetition";
+    }
+    return "automatic";
 }
 
 std::size_t Experiment::reference_index() const {
@@ -214,38 +187,69 @@ std::size_t Experiment::reference_index() const {
     return found == lanes.end() ? 0 : static_cast<std::size_t>(found - lanes.begin());
 }
 
+Interleave Experiment::effective_interleave() const {
+    if (interleave != Interleave::automatic) return interleave;
+    return obstacle_to_steps(*this) ? Interleave::repetition : Interleave::step;
+}
+
 Result<void> Experiment::validate() const {
-    DS_TRY(check_model(model));
+    DS_TRY(check_model("model", model));
     if (device != "cpu") {
         return Error{ErrorKind::unsupported,
                      fmt::format("device is {}, but this version runs on \"cpu\" only.", quote(device))};
     }
     DS_TRY(check_range("threads", threads, 0, max_threads));
     DS_TRY(check_range("new_tokens", new_tokens, 1, max_tokens));
-    DS_TRY(check_prompt(prompt));
+    DS_TRY(check_prompts(*this));
     DS_TRY(check_drive(*this));
     DS_TRY(check_sampling(sampling));
+    DS_TRY(check_ids("stop_ids", stop_ids));
     DS_TRY(check_lanes(*this));
+    DS_TRY(check_interleave(*this));
     DS_TRY(check_range("warmup", warmup, 0, max_passes));
     DS_TRY(check_range("repetitions", repetitions, 1, max_passes));
     return {};
 }
 
-Result<LaneSpec> lane_from_name(std::string_view name) {
-    LaneSpec lane;
-    lane.name = name;
-    if (name == "naive") {
-        lane.mode = LaneMode::naive;
-    } else if (name == "concat") {
-        lane.cache.kind = CacheKind::concat;
-    } else if (name == "static" || name == "cached") {
-        lane.cache.kind = CacheKind::static_;
-    } else {
-        return Error{
-            ErrorKind::bad_input,
-            fmt::format("Lane {} is not known, expected naive, concat, static or cached.", quote(name))};
+Result<void> check_against_model(const Experiment& experiment, const ModelConfig& model) {
+    for (std::size_t i = 0; i < experiment.prompts.size(); ++i) {
+        DS_TRY(check_vocab(fmt::format("prompts[{}].ids", i), experiment.prompts[i].ids, model.vocab));
     }
-    return lane;
+    DS_TRY(check_vocab("fixed_ids", experiment.fixed_ids, model.vocab));
+    DS_TRY(check_vocab("stop_ids", experiment.stop_ids, model.vocab));
+    if (experiment.sampling.kind == SamplingKind::sample && experiment.sampling.top_k > model.vocab) {
+        return field_error("sampling.top_k",
+                           fmt::format("is {}, expected at most the model's vocabulary of {}",
+                                       experiment.sampling.top_k, model.vocab));
+    }
+    for (std::size_t i = 0; i < experiment.lanes.size(); ++i) {
+        const LaneSpec& lane = experiment.lanes[i];
+        if (lane.mode == LaneMode::speculative && lane.draft.kind == DraftKind::layers &&
+            lane.draft.layers >= model.n_layer) {
+            return field_error(
+                fmt::format("lanes[{}].draft.layers", i),
+                fmt::format("is {}, expected fewer than the model's {}", lane.draft.layers, model.n_layer));
+        }
+        if (lane.cache.kind == CacheKind::window && effective_window(lane.window, model.window).size == 0) {
+            return field_error(
+                fmt::format("lanes[{}].window", i),
+                "is missing, expected one for a window cache, because the model has none of its own");
+        }
+        if (lane.cache.kind != CacheKind::kivi) continue;
+        if (lane.cache.group < model.head_dim && model.head_dim % lane.cache.group != 0) {
+            return field_error(
+                fmt::format("lanes[{}].cache.group", i),
+                fmt::format("is {}, expected at least the model's head_dim of {} or a divisor of it",
+                            lane.cache.group, model.head_dim));
+        }
+        if (model.head_dim * lane.cache.bits % 8 != 0) {
+            return field_error(
+                fmt::format("lanes[{}].cache.bits", i),
+                fmt::format("is {}, expected a head of whole bytes, but the model's head_dim is {}",
+                            lane.cache.bits, model.head_dim));
+        }
+    }
+    return {};
 }
 
 }  // namespace decodescope

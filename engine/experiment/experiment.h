@@ -5,65 +5,35 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "engine/core/result.h"
-#include "engine/formats/model_source.h"
+#include "engine/decode/lane_spec.h"
+#include "engine/decode/sampling.h"
+#include "engine/formats/model_ref.h"
+#include "engine/model/model_config.h"
 
 namespace decodescope {
 
-/// How a lane computes the next token's logits.
-enum class LaneMode { naive, cached };
-/// How a cached lane stores K and V.
-enum class CacheKind { none, concat, static_ };
 /// What every lane is fed after the prompt: the reference lane's tokens, its own, or given ids.
 enum class Drive { forced, free, fixed };
-/// What alternates: one step of each lane, or one whole repetition of each lane.
-enum class Interleave { step, repetition };
-/// Buffers kept for the whole run, or allocated afresh for every step (what a tutorial's code does).
-enum class AllocationPolicy { reused, fresh };
-enum class SamplingKind { greedy, sample };
+/// What alternates: one step of each lane, or one whole repetition of each lane. `automatic`: steps where
+/// every lane makes one token of the same request per step, else repetitions.
+enum class Interleave { automatic, step, repetition };
 
-const char* to_string(LaneMode mode);
-const char* to_string(CacheKind kind);
 const char* to_string(Drive drive);
 const char* to_string(Interleave interleave);
-const char* to_string(AllocationPolicy policy);
 
-/// How the next token is chosen. `sample`: softmax of logits / temperature over the top_k largest (0 = all),
-/// one random stream per request, so equal logits give equal text in every lane.
-struct Sampling {
-    SamplingKind kind = SamplingKind::greedy;
-    double temperature = 1.0;
-    int top_k = 0;
-    std::uint64_t seed = 0;
-};
-
-struct CacheSpec {
-    CacheKind kind = CacheKind::none;
-    int capacity = 0;  ///< tokens a static cache holds; 0 = prompt + new tokens - 1
-};
-
-/// One way of decoding inside an experiment.
-struct LaneSpec {
-    std::string name;
-    LaneMode mode = LaneMode::cached;
-    CacheSpec cache;
-    int prefill_chunk = 0;  ///< tokens per prefill call; 0 = the whole prompt at once
-    std::vector<int>
-        prefill_partition;  ///< explicit chunk sizes (must sum to the prompt); overrides prefill_chunk
-    AllocationPolicy allocation = AllocationPolicy::reused;
-    std::vector<std::string> faults;  ///< ids of deliberate faults; none are known yet, so it must be empty
-};
-
-/// The prompt: text, token ids, or random ids.
+/// One request: a prompt as text, token ids, or random ids, and when it comes and goes.
 struct PromptSpec {
     enum class Kind { text, ids, random } kind = Kind::text;
-    std::string text;
-    std::vector<std::int32_t> ids;
-    int length = 0;          ///< random
-    std::uint64_t seed = 0;  ///< random
+    std::string text{};
+    std::vector<std::int32_t> ids{};
+    int length = 0;           ///< random
+    std::uint64_t seed = 0;   ///< random
+    std::string isolation{};  ///< requests share cached prefixes only with those of the same group
+    int arrival_step = 0;     ///< continuous batch: the step of the lane before which the request comes
+    int cancel_after = 0;     ///< cancelled once it has this many new tokens; 0 = never
 };
 
 /// What to run: `decodescope.experiment/1`.
@@ -74,24 +44,32 @@ struct Experiment {
     Drive drive = Drive::forced;
     std::vector<std::int32_t>
         fixed_ids;  ///< drive fixed: the tokens fed after the prompt, new_tokens - 1 of them
-    PromptSpec prompt;
-    int new_tokens = 64;
+    std::vector<PromptSpec> prompts{PromptSpec{}};  ///< the requests, at least one
+    int new_tokens = 64;                            ///< of each request
     Sampling sampling;
     bool stop_at_eos = false;  ///< a timed race feeds a fixed number of tokens unless asked otherwise
+    std::vector<std::int32_t> stop_ids;  ///< a request that chooses one of them ends
     std::vector<LaneSpec> lanes;
     std::string reference;  ///< name of the lane the others are compared with; empty = the first
-    Interleave interleave = Interleave::step;
+    Interleave interleave = Interleave::automatic;
     int warmup = 1;  ///< untimed warm-up passes of each lane (prefill + up to 8 steps)
     int repetitions = 5;
 
     /// Index of the reference lane.
     std::size_t reference_index() const;
+    /// `interleave`, or what it stands for when it is automatic.
+    Interleave effective_interleave() const;
     /// Checks names, ranges and combinations; the sentence names the field.
     Result<void> validate() const;
 };
 
-/// The lane that the words "naive", "concat" and "static" (also "cached") stand for on the command line.
+/// Checks what only the model can tell: token ids, top_k, the layers of drafts, the groups of kivi caches.
+Result<void> check_against_model(const Experiment& experiment, const ModelConfig& model);
+
+/// The lane that a word stands for on the command line ("naive", "static", "paged", "kivi", ...).
 Result<LaneSpec> lane_from_name(std::string_view name);
+/// Those words: "naive, concat, ...".
+std::string lane_words();
 
 /// Parses an experiment; unknown schema versions are refused, unknown fields end up in `warnings`.
 Result<Experiment> parse_experiment(std::string_view json, std::vector<std::string>* warnings = nullptr);

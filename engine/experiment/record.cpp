@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +11,7 @@ namespace decodescope {
 namespace {
 
 bool is_decode(const StepEvent& step) {
-    return step.phase == Phase::decode;
+    return step.phase != Phase::prefill;
 }
 
 std::int64_t duration_of(const StepEvent& step) {
@@ -26,11 +28,23 @@ Summary over_repetitions(const std::vector<RepetitionRecord>& repetitions, Value
     return summarize(samples);
 }
 
+/// Decode time per token; 0 if there were none.
+double decode_ns_per_token(const RepetitionRecord& r) {
+    return r.n_decode_token() == 0
+               ? 0
+               : static_cast<double>(r.decode_ns()) / static_cast<double>(r.n_decode_token());
+}
+
 }  // namespace
 
-std::int64_t RepetitionRecord::ttft_ns() const {
-    const auto last = std::find_if(steps.begin(), steps.end(), is_decode);
-    return last == steps.begin() ? 0 : std::prev(last)->end_ns - steps.front().start_ns;
+std::int64_t RepetitionRecord::ttft_ns(int request) const {
+    const auto i = static_cast<std::size_t>(request);
+    if (i < requests.size()) return requests[i].ttft_ns();
+    const auto first = std::find_if(chosen.begin(), chosen.end(), [&](const TokenEvent& token) {
+        return token.request == request && token.index == 0;
+    });
+    if (first == chosen.end() || static_cast<std::size_t>(first->step) >= steps.size()) return 0;
+    return steps[static_cast<std::size_t>(first->step)].end_ns - steps.front().start_ns;
 }
 
 std::int64_t RepetitionRecord::decode_ns() const {
@@ -41,20 +55,61 @@ std::int64_t RepetitionRecord::decode_ns() const {
     return sum;
 }
 
+std::int64_t RepetitionRecord::e2e_ns() const {
+    std::int64_t sum = 0;
+    for (const StepEvent& step : steps) sum += duration_of(step);
+    return sum;
+}
+
 std::int64_t RepetitionRecord::n_decode() const {
     return std::count_if(steps.begin(), steps.end(), is_decode);
 }
 
-std::vector<std::int32_t> RepetitionRecord::tokens() const {
-    std::vector<std::int32_t> tokens;
+std::int64_t RepetitionRecord::n_decode_token() const {
+    std::int64_t sum = 0;
     for (const StepEvent& step : steps) {
-        if (step.token >= 0) tokens.push_back(step.token);
+        if (is_decode(step)) sum += step.n_token;
+    }
+    return sum;
+}
+
+double RepetitionRecord::tpot_ns() const {
+    double row_ns = 0;
+    for (const StepEvent& step : steps) {
+        if (is_decode(step)) row_ns += static_cast<double>(duration_of(step)) * step.n_row;
+    }
+    const std::int64_t n = n_decode_token();
+    return n == 0 ? 0 : row_ns / static_cast<double>(n);
+}
+
+std::vector<std::int32_t> RepetitionRecord::tokens(int request) const {
+    std::vector<std::int32_t> tokens;
+    for (const TokenEvent& token : chosen) {
+        if (token.request == request) tokens.push_back(token.token);
     }
     return tokens;
 }
 
 Summary LaneRecord::ttft_ns() const {
-    return over_repetitions(repetitions, [](const auto& r) { return static_cast<double>(r.ttft_ns()); });
+    std::vector<double> samples;
+    for (const RepetitionRecord& repetition : repetitions) {
+        const std::size_t n = std::max<std::size_t>(1, repetition.requests.size());
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int64_t sample = repetition.ttft_ns(static_cast<int>(i));
+            if (sample > 0) samples.push_back(static_cast<double>(sample));
+        }
+    }
+    return summarize(samples);
+}
+
+Summary LaneRecord::queue_ns() const {
+    std::vector<double> samples;
+    for (const RepetitionRecord& repetition : repetitions) {
+        for (const RequestRecord& request : repetition.requests) {
+            if (request.started_ns != 0) samples.push_back(static_cast<double>(request.queue_ns()));
+        }
+    }
+    return summarize(samples);
 }
 
 Summary LaneRecord::step_ns() const {
@@ -68,54 +123,130 @@ Summary LaneRecord::step_ns() const {
 }
 
 Summary LaneRecord::tpot_ns() const {
-    return over_repetitions(repetitions, [](const auto& r) {
-        return r.n_decode() == 0 ? 0 : static_cast<double>(r.decode_ns()) / static_cast<double>(r.n_decode());
-    });
+    return over_repetitions(repetitions, [](const auto& r) { return r.tpot_ns(); });
 }
 
 double LaneRecord::decode_tok_s() const {
-    std::int64_t steps = 0;
+    std::int64_t tokens = 0;
     std::int64_t time = 0;
     for (const RepetitionRecord& repetition : repetitions) {
-        steps += repetition.n_decode();
+        tokens += repetition.n_decode_token();
         time += repetition.decode_ns();
     }
-    return time <= 0 ? 0 : static_cast<double>(steps) * 1e9 / static_cast<double>(time);
+    return time <= 0 ? 0 : static_cast<double>(tokens) * 1e9 / static_cast<double>(time);
+}
+
+double LaneRecord::total_tok_s() const {
+    std::int64_t tokens = 0;
+    std::int64_t time = 0;
+    for (const RepetitionRecord& repetition : repetitions) {
+        tokens += static_cast<std::int64_t>(repetition.chosen.size());
+        time += repetition.e2e_ns();
+    }
+    return time <= 0 ? 0 : static_cast<double>(tokens) * 1e9 / static_cast<double>(time);
 }
 
 double LaneRecord::max_relative_error() const {
     double largest = -1;
     for (const RepetitionRecord& repetition : repetitions) {
-        for (const StepEvent& step : repetition.steps) {
-            if (!step.comparison.compared) continue;
+        for (const TokenEvent& token : repetition.chosen) {
+            if (!token.comparison.compared) continue;
             // Not a number must win: std::max would drop it.
-            if (std::isnan(step.comparison.relative_error)) return step.comparison.relative_error;
-            largest = std::max(largest, step.comparison.relative_error);
+            if (std::isnan(token.comparison.relative_error)) return token.comparison.relative_error;
+            largest = std::max(largest, token.comparison.relative_error);
         }
     }
     return largest;
+}
+
+Quality LaneRecord::quality() const {
+    Quality quality;
+    double squares = 0;
+    for (const RepetitionRecord& repetition : repetitions) {
+        for (const TokenEvent& token : repetition.chosen) {
+            const LogitComparison& comparison = token.comparison;
+            if (!comparison.compared) continue;
+            ++quality.n;
+            quality.mean_kl += comparison.kl_divergence;
+            quality.top1_agreement += comparison.same_argmax ? 1 : 0;
+            const double change = comparison.lane_probability - comparison.reference_probability;
+            squares += change * change;
+        }
+    }
+    if (quality.n == 0) return quality;
+    const auto n = static_cast<double>(quality.n);
+    quality.mean_kl /= n;
+    quality.top1_agreement /= n;
+    quality.rms_probability_change = std::sqrt(squares / n);
+    return quality;
 }
 
 int LaneRecord::first_different_token(const LaneRecord& reference) const {
     int first = -1;
     const std::size_t n = std::min(repetitions.size(), reference.repetitions.size());
     for (std::size_t i = 0; i < n; ++i) {
-        const auto mine = repetitions[i].tokens();
-        const auto theirs = reference.repetitions[i].tokens();
-        const std::size_t n_token = std::min(mine.size(), theirs.size());
-        const auto pair =
-            std::mismatch(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(n_token), theirs.begin());
-        const auto at = static_cast<std::size_t>(pair.first - mine.begin());
-        if (at < n_token && (first < 0 || static_cast<int>(at) < first)) first = static_cast<int>(at);
+        int n_request = 0;
+        for (const TokenEvent& token : repetitions[i].chosen)
+            n_request = std::max(n_request, token.request + 1);
+        for (int request = 0; request < n_request; ++request) {
+            const auto mine = repetitions[i].tokens(request);
+            const auto theirs = reference.repetitions[i].tokens(request);
+            const std::size_t n_token = std::min(mine.size(), theirs.size());
+            const auto pair = std::mismatch(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(n_token),
+                                            theirs.begin());
+            const auto at = static_cast<std::size_t>(pair.first - mine.begin());
+            if (at < n_token && (first < 0 || static_cast<int>(at) < first)) first = static_cast<int>(at);
+        }
     }
     return first;
 }
 
 bool LaneRecord::agrees_with(const LaneRecord& reference) const {
     const bool something = !repetitions.empty() && !reference.repetitions.empty() &&
-                           !repetitions.front().steps.empty() && !reference.repetitions.front().steps.empty();
+                           !repetitions.front().chosen.empty() &&
+                           !reference.repetitions.front().chosen.empty();
     // Negative: nothing was compared, the tokens alone decide. Written so that NaN does not agree.
     return something && first_different_token(reference) < 0 && max_relative_error() <= f32_error_limit;
+}
+
+std::vector<LaneRecord::DraftCount> LaneRecord::acceptance() const {
+    std::vector<DraftCount> counts;
+    for (const RepetitionRecord& repetition : repetitions) {
+        for (const StepEvent& step : repetition.steps) {
+            const auto drafted = static_cast<std::size_t>(step.n_drafted);
+            if (counts.size() < drafted) counts.resize(drafted);
+            for (std::size_t i = 0; i < drafted; ++i) {
+                ++counts[i].drafted;
+                if (i < static_cast<std::size_t>(step.n_accepted)) ++counts[i].accepted;
+            }
+        }
+    }
+    return counts;
+}
+
+std::string approximation(const LaneSpec& lane, const LaneSpec& reference, int model_window) {
+    const auto precision = [](const LaneSpec& spec) -> std::string {
+        switch (spec.cache.kind) {
+            case CacheKind::int8: return "8-bit entries";
+            case CacheKind::kivi: return fmt::format("{}-bit entries", spec.cache.bits);
+            default: break;
+        }
+        return spec.cache.dtype == DType::f32 ? "" : fmt::format("{} entries", to_string(spec.cache.dtype));
+    };
+    const Window window = effective_window(lane.window, model_window);
+    if (window != effective_window(reference.window, model_window)) {
+        if (window.size == 0) return "sees everything";
+        if (window == Window{model_window, 0}) return fmt::format("the model's window of {}", window.size);
+        return window.sinks == 0 ? fmt::format("streaming: sees {} tokens", window.size)
+                                 : fmt::format("streaming: sees {} tokens and {} sink{}", window.size,
+                                               window.sinks, window.sinks == 1 ? "" : "s");
+    }
+    if (const std::string mine = precision(lane); mine != precision(reference))
+        return mine.empty() ? "f32 entries" : mine;
+    if (lane.mode == LaneMode::beam && reference.mode != LaneMode::beam) return "beam search";
+    if (lane.mode == LaneMode::speculative && lane.draft.acceptance == Acceptance::rejection)
+        return "same distribution, other draws";
+    return "";
 }
 
 FinishReason LaneRecord::finish() const {
@@ -136,18 +267,24 @@ double LaneRecord::read_gb_s() const {
 SpeedUp speed_up(const Record& record, std::size_t lane) {
     const LaneRecord& mine = record.lanes.at(lane);
     const LaneRecord& reference = record.reference();
-    if (&mine == &reference) return {0, "the reference"};
+    if (&mine == &reference) return {0, "the reference", {}};
     const auto n_decode = [](const LaneRecord& r) {
         std::int64_t n = 0;
-        for (const RepetitionRecord& repetition : r.repetitions) n += repetition.n_decode();
+        for (const RepetitionRecord& repetition : r.repetitions) n += repetition.n_decode_token();
         return n;
     };
-    if (n_decode(mine) == 0 || n_decode(reference) == 0) return {0, "not shown: no decode steps"};
-    if (!mine.agrees_with(reference)) return {0, "not shown: output differs"};
-    const double own = mine.tpot_ns().median;
-    if (n_decode(mine) != n_decode(reference)) return {0, "not shown: not the same steps"};
-    if (!(own > 0)) return {0, "not measured"};
-    return {reference.tpot_ns().median / own, ""};
+    if (n_decode(mine) == 0 || n_decode(reference) == 0) return {0, "not shown: no decode steps", {}};
+    const std::string why = approximation(mine.spec, reference.spec, record.model.window);
+    if (why.empty() && !mine.agrees_with(reference)) return {0, "not shown: output differs", {}};
+    const double own = over_repetitions(mine.repetitions, decode_ns_per_token).median;
+    const auto n_token = [](const LaneRecord& r) {
+        std::size_t n = 0;
+        for (const RepetitionRecord& repetition : r.repetitions) n += repetition.chosen.size();
+        return n;
+    };
+    if (n_token(mine) != n_token(reference)) return {0, "not shown: not the same tokens", {}};
+    if (!(own > 0)) return {0, "not measured", {}};
+    return {over_repetitions(reference.repetitions, decode_ns_per_token).median / own, "", why};
 }
 
 }  // namespace decodescope

@@ -16,37 +16,77 @@
 
 namespace decodescope {
 
+/// What became of one request in one repetition. Times are monotonic ns, 0 = did not happen.
+struct RequestRecord {
+    FinishReason finish = FinishReason::length;
+    std::string reason;  ///< one sentence when it did not end with `length`
+    std::int64_t arrived_ns = 0;
+    std::int64_t started_ns = 0;      ///< start of the first forward call that had part of its prompt
+    std::int64_t first_token_ns = 0;  ///< its first new token was chosen
+    std::int64_t finished_ns = 0;
+    std::int64_t n_adopted = 0;  ///< prompt tokens that a shared prefix held, so that they were not forwarded
+
+    /// From its arrival to its first forward call; 0 if it was never served.
+    std::int64_t queue_ns() const { return started_ns == 0 ? 0 : started_ns - arrived_ns; }
+    /// From the start of its first forward call to its first token; 0 if there was none.
+    std::int64_t ttft_ns() const { return first_token_ns == 0 ? 0 : first_token_ns - started_ns; }
+};
+
 /// One lane's steps of one repetition, complete, in order.
 struct RepetitionRecord {
     std::vector<StepEvent> steps;
+    std::vector<TokenEvent> chosen;       ///< the tokens of all requests, in the order they were chosen
+    std::vector<RequestRecord> requests;  ///< [requests]; empty while the repetition runs
     FinishReason finish = FinishReason::length;
     std::string reason;  ///< one sentence when it did not end with `length`
 
-    /// Start of the first forward call to its token (all prefill chunks); 0 if there was none.
-    std::int64_t ttft_ns() const;
-    /// Sum of the decode steps' times.
+    /// Of one request; while the repetition runs, from the lane's first step to the request's first token. 0
+    /// if there is none.
+    std::int64_t ttft_ns(int request = 0) const;
+    /// Sum of the times of the steps that decode (those of a continuous batch that also prefill included).
     std::int64_t decode_ns() const;
-    std::int64_t e2e_ns() const { return ttft_ns() + decode_ns(); }
+    /// Sum of the times of all steps.
+    std::int64_t e2e_ns() const;
+    /// Steps that decode.
     std::int64_t n_decode() const;
-    /// The chosen tokens, one per step.
-    std::vector<std::int32_t> tokens() const;
+    /// Tokens chosen in steps that decode.
+    std::int64_t n_decode_token() const;
+    /// Mean time that a request which decodes waits for one token: sum over decode steps of step_ns x
+    /// requests served / tokens chosen; 0 if there were none.
+    double tpot_ns() const;
+    /// The new tokens of one request, in order.
+    std::vector<std::int32_t> tokens(int request = 0) const;
+};
+
+/// How far an approximate lane is from the reference, over all compared tokens.
+struct Quality {
+    std::int64_t n = 0;                 ///< tokens compared; 0 = nothing was
+    double mean_kl = 0;                 ///< mean KL(reference || lane), nats
+    double top1_agreement = 0;          ///< share of tokens with the same largest logit
+    double rms_probability_change = 0;  ///< RMS of (lane's - reference's probability of the right token)
 };
 
 /// One lane of a record.
 struct LaneRecord {
     LaneSpec spec;
     std::vector<RepetitionRecord> repetitions;
-    std::string text;  ///< decoded tokens of the last repetition; empty without a tokenizer
+    std::vector<std::string>
+        texts;  ///< [requests], decoded, of the last repetition; empty without a tokenizer
 
-    Summary ttft_ns() const;  ///< over repetitions
-    Summary step_ns() const;  ///< over all decode steps of all repetitions
-    Summary tpot_ns() const;  ///< over repetitions
-    /// decode steps / sum of their times, over all repetitions; 0 if there were none.
+    Summary ttft_ns() const;   ///< over requests and repetitions
+    Summary queue_ns() const;  ///< over requests and repetitions
+    Summary step_ns() const;   ///< over all decode steps of all repetitions
+    Summary tpot_ns() const;   ///< over repetitions
+    /// Tokens chosen in decode steps / sum of these steps' times, over all repetitions; 0 if there were none.
     double decode_tok_s() const;
+    /// The same with all steps and all tokens: what the lane delivers from the first prompt to the last
+    /// token.
+    double total_tok_s() const;
     /// Largest relative logit error against the reference over all steps; negative when nothing was compared.
     double max_relative_error() const;
-    /// First step whose token differs from the reference lane's, in any repetition, over the steps both have;
-    /// -1 if none.
+    Quality quality() const;
+    /// First new token of any request that differs from the reference lane's, in any repetition, over the
+    /// tokens both have; -1 if none.
     int first_different_token(const LaneRecord& reference) const;
     /// True when there was something to compare, no token differs, and no compared logit is further away than
     /// `f32_error_limit`.
@@ -55,6 +95,23 @@ struct LaneRecord {
     FinishReason finish() const;
     /// Bytes a decode step must read / its time, GB/s (1e9), median over decode steps; 0 if there were none.
     double read_gb_s() const;
+    /// Drafts verified and kept at each position of a draft (first, second, ...), over all repetitions.
+    struct DraftCount {
+        std::int64_t drafted = 0;
+        std::int64_t accepted = 0;
+    };
+    std::vector<DraftCount> acceptance() const;
+};
+
+/// Why `lane` is not meant to compute what `reference` does: lower precision of its entries, another window,
+/// or sampling that only keeps the distribution. Empty when the two should agree.
+/// `model_window`: the one the model was trained with, which a lane has that names none.
+std::string approximation(const LaneSpec& lane, const LaneSpec& reference, int model_window = 0);
+
+/// One request's prompt.
+struct PromptRecord {
+    std::vector<std::int32_t> ids;
+    std::string text;  ///< as decoded; empty without a tokenizer
 };
 
 /// What came out of an experiment: `decodescope.record/1`. Immutable once the run has ended.
@@ -65,9 +122,8 @@ struct Record {
     std::string model_source;
     std::string model_hash;
     std::uint64_t weight_bytes = 0;
-    std::string started_at;  ///< RFC 3339, UTC
-    std::vector<std::int32_t> prompt_ids;
-    std::string prompt_text;  ///< as decoded; empty without a tokenizer
+    std::string started_at;             ///< RFC 3339, UTC
+    std::vector<PromptRecord> prompts;  ///< [requests]
     FinishReason status = FinishReason::length;
     std::string reason;  ///< one sentence unless status is `length`
     std::vector<LaneRecord> lanes;
@@ -77,11 +133,13 @@ struct Record {
     const LaneRecord& reference() const { return lanes.at(reference_index()); }
 };
 
-/// How many times faster than the reference lane `lane` decodes (ratio of the median `tpot_ns`), or why that
-/// is not shown: it is the reference, its output differs, it did other work, or there is nothing to divide.
+/// How many times faster than the reference lane `lane` makes tokens (ratio of decode time per token, median
+/// over repetitions), or why that is not shown: it is the reference, its output differs, it did other work,
+/// or there is nothing to divide.
 struct SpeedUp {
     double factor = 0;  ///< 0 when `why_not` says something
     std::string why_not;
+    std::string approximation;  ///< the lane is not meant to be equal: why, see `approximation`
 };
 SpeedUp speed_up(const Record& record, std::size_t lane);
 

@@ -44,22 +44,86 @@ OrderedJson spread_json(const Summary& summary) {
             {"q1", summary.q1},         {"q3", summary.q3},   {"n", summary.n}};
 }
 
+OrderedJson comparison_json(const LogitComparison& comparison) {
+    if (!comparison.compared) return nullptr;
+    return {{"relative_error", comparison.relative_error},
+            {"max_abs_error", comparison.max_abs_error},
+            {"same_argmax", comparison.same_argmax},
+            {"top2_margin", comparison.top2_margin},
+            {"kl_divergence", comparison.kl_divergence},
+            {"reference_probability", comparison.reference_probability},
+            {"lane_probability", comparison.lane_probability}};
+}
+
+void read_comparison(JsonFields& fields, LogitComparison& out) {
+    fields.object("comparison", [&](JsonFields& comparison) {
+        out.compared = true;
+        // Null: the error was not a finite number.
+        out.relative_error = out.max_abs_error = out.kl_divergence = NAN;
+        comparison.real("relative_error", out.relative_error);
+        comparison.real("max_abs_error", out.max_abs_error);
+        comparison.boolean("same_argmax", out.same_argmax);
+        comparison.real("top2_margin", out.top2_margin);
+        comparison.real("kl_divergence", out.kl_divergence);
+        comparison.real("reference_probability", out.reference_probability);
+        comparison.real("lane_probability", out.lane_probability);
+    });
+}
+
+/// The integers of a step, each under its own name; what a lane does not do is left out when it is 0.
+struct StepInteger {
+    const char* name;
+    std::int64_t StepEvent::*member;
+    bool always;
+};
+constexpr StepInteger step_integers[] = {
+    {"positions_forwarded", &StepEvent::positions_forwarded, true},
+    {"padding_forwarded", &StepEvent::padding_forwarded, false},
+    {"draft_positions_forwarded", &StepEvent::draft_positions_forwarded, false},
+    {"cache_length", &StepEvent::cache_length, true},
+    {"cache_forgotten", &StepEvent::cache_forgotten, false},
+    {"kv_bytes_live", &StepEvent::kv_bytes_live, true},
+    {"kv_bytes_scales", &StepEvent::kv_bytes_scales, false},
+    {"kv_bytes_residual", &StepEvent::kv_bytes_residual, false},
+    {"kv_bytes_padding", &StepEvent::kv_bytes_padding, false},
+    {"kv_bytes_slack", &StepEvent::kv_bytes_slack, false},
+    {"kv_bytes_kept", &StepEvent::kv_bytes_kept, false},
+    {"kv_bytes_shared", &StepEvent::kv_bytes_shared, false},
+    {"kv_bytes_reserved", &StepEvent::kv_bytes_reserved, true},
+    {"kv_bytes_meta", &StepEvent::kv_bytes_meta, true},
+    {"kv_bytes_copied", &StepEvent::kv_bytes_copied, true},
+    {"kv_bytes_draft", &StepEvent::kv_bytes_draft, false},
+    {"bytes_moved", &StepEvent::bytes_moved, true},
+    {"tensor_allocations", &StepEvent::tensor_allocations, true},
+};
+struct StepCount {
+    const char* name;
+    std::int32_t StepEvent::*member;
+    std::int32_t usual;
+};
+constexpr StepCount step_counts[] = {
+    {"request", &StepEvent::request, 0},     {"n_token", &StepEvent::n_token, 1},
+    {"n_row", &StepEvent::n_row, 1},         {"n_waiting", &StepEvent::n_waiting, 0},
+    {"n_drafted", &StepEvent::n_drafted, 0}, {"n_accepted", &StepEvent::n_accepted, 0},
+    {"n_adopted", &StepEvent::n_adopted, 0},
+};
+
 OrderedJson step_json(const StepEvent& step) {
     OrderedJson json;
     json["step"] = step.step;
     json["phase"] = to_string(step.phase);
     json["token"] = number_or_null(step.token, -1);
     json["fed_first"] = number_or_null(step.fed_first, -1);
+    for (const StepCount& count : step_counts) {
+        if (step.*count.member != count.usual) json[count.name] = step.*count.member;
+    }
     json["step_ns"] = step.end_ns - step.start_ns;
     json["start_ns"] = step.start_ns;
-    json["positions_forwarded"] = step.positions_forwarded;
     json["score_cells"] = {{"allowed", step.score_cells_allowed}, {"computed", step.score_cells_computed}};
-    json["cache_length"] = step.cache_length;
-    json["kv_bytes_live"] = step.kv_bytes_live;
-    json["kv_bytes_reserved"] = step.kv_bytes_reserved;
-    json["kv_bytes_meta"] = step.kv_bytes_meta;
-    json["kv_bytes_copied"] = step.kv_bytes_copied;
-    json["bytes_moved"] = step.bytes_moved;
+    for (const StepInteger& integer : step_integers) {
+        if (integer.always || step.*integer.member != 0) json[integer.name] = step.*integer.member;
+    }
+    json["heap_allocations"] = number_or_null(step.heap_allocations, ProcessMemory::not_measured);
     json["tensor_bytes"] = owner_bytes_json(step.tensor_bytes);
     json["rss"] = number_or_null(step.memory.rss, ProcessMemory::not_measured);
     json["heap_in_use"] = number_or_null(step.memory.heap_in_use, ProcessMemory::not_measured);
@@ -67,21 +131,22 @@ OrderedJson step_json(const StepEvent& step) {
     json["heap_mapped"] = number_or_null(step.memory.heap_mapped, ProcessMemory::not_measured);
     json["minor_faults"] = number_or_null(step.minor_faults_step, ProcessMemory::not_measured);
     json["minor_faults_total"] = number_or_null(step.memory.minor_faults, ProcessMemory::not_measured);
-    json["comparison"] = nullptr;
-    if (step.comparison.compared) {
-        json["comparison"] = {{"relative_error", step.comparison.relative_error},
-                              {"max_abs_error", step.comparison.max_abs_error},
-                              {"same_argmax", step.comparison.same_argmax},
-                              {"top2_margin", step.comparison.top2_margin}};
-    }
+    json["comparison"] = comparison_json(step.comparison);
     return json;
 }
 
 void read_step(JsonFields& fields, StepEvent& step) {
     fields.integer("step", step.step);
-    fields.choice("phase", step.phase, {{"prefill", Phase::prefill}, {"decode", Phase::decode}});
+    fields.choice("phase", step.phase,
+                  {{"prefill", Phase::prefill}, {"decode", Phase::decode}, {"mixed", Phase::mixed}});
     fields.integer("token", step.token);
     fields.integer("fed_first", step.fed_first);
+    for (const StepCount& count : step_counts) {
+        step.*count.member = count.usual;
+        fields.integer(count.name, step.*count.member);
+    }
+    constexpr std::int32_t most_drafts = 1024;
+    if (step.n_drafted < 0 || step.n_drafted > most_drafts) fields.fail("n_drafted", "is out of range");
     std::int64_t step_ns = 0;
     fields.require("step_ns");
     fields.require("start_ns");
@@ -91,17 +156,12 @@ void read_step(JsonFields& fields, StepEvent& step) {
     if (step_ns < 0 || step_ns > longest) fields.fail("step_ns", "is out of range");
     if (step.start_ns < 0 || step.start_ns > longest) fields.fail("start_ns", "is out of range");
     if (!fields.failed()) step.end_ns = step.start_ns + step_ns;
-    fields.integer("positions_forwarded", step.positions_forwarded);
     fields.object("score_cells", [&](JsonFields& cells) {
         cells.integer("allowed", step.score_cells_allowed);
         cells.integer("computed", step.score_cells_computed);
     });
-    fields.integer("cache_length", step.cache_length);
-    fields.integer("kv_bytes_live", step.kv_bytes_live);
-    fields.integer("kv_bytes_reserved", step.kv_bytes_reserved);
-    fields.integer("kv_bytes_meta", step.kv_bytes_meta);
-    fields.integer("kv_bytes_copied", step.kv_bytes_copied);
-    fields.integer("bytes_moved", step.bytes_moved);
+    for (const StepInteger& integer : step_integers) fields.integer(integer.name, step.*integer.member);
+    fields.integer("heap_allocations", step.heap_allocations);
     fields.object("tensor_bytes", [&](JsonFields& bytes) { read_owner_bytes(bytes, step.tensor_bytes); });
     fields.integer("rss", step.memory.rss);
     fields.integer("heap_in_use", step.memory.heap_in_use);
@@ -109,15 +169,27 @@ void read_step(JsonFields& fields, StepEvent& step) {
     fields.integer("heap_mapped", step.memory.heap_mapped);
     fields.integer("minor_faults", step.minor_faults_step);
     fields.integer("minor_faults_total", step.memory.minor_faults);
-    fields.object("comparison", [&](JsonFields& comparison) {
-        step.comparison.compared = true;
-        // Null: the error was not a finite number.
-        step.comparison.relative_error = step.comparison.max_abs_error = NAN;
-        comparison.real("relative_error", step.comparison.relative_error);
-        comparison.real("max_abs_error", step.comparison.max_abs_error);
-        comparison.boolean("same_argmax", step.comparison.same_argmax);
-        comparison.real("top2_margin", step.comparison.top2_margin);
-    });
+    read_comparison(fields, step.comparison);
+}
+
+OrderedJson token_json(const TokenEvent& token) {
+    OrderedJson json = {
+        {"request", token.request}, {"index", token.index}, {"step", token.step}, {"token", token.token}};
+    if (token.drafted) json["drafted"] = true;
+    json["comparison"] = comparison_json(token.comparison);
+    return json;
+}
+
+void read_token(JsonFields& fields, TokenEvent& token) {
+    fields.require("token");
+    fields.integer("request", token.request);
+    fields.integer("index", token.index);
+    fields.integer("step", token.step);
+    fields.integer("token", token.token);
+    fields.boolean("drafted", token.drafted);
+    read_comparison(fields, token.comparison);
+    if (token.request < 0) fields.fail("request", "is negative");
+    if (token.step < 0) fields.fail("step", "is negative");
 }
 
 OrderedJson environment_json(const Environment& environment) {
@@ -136,7 +208,6 @@ OrderedJson environment_json(const Environment& environment) {
     json["os"] = text_or_null(environment.os);
     json["memory_bytes"] = number_or_null(environment.memory_bytes, std::uint64_t{0});
     json["threads"] = number_or_null(environment.threads, 0);
-    json["thread_reductions"] = number_or_null(environment.thread_reductions, std::int64_t{-1});
     json["thread_reductions"] = number_or_null(environment.thread_reductions, std::int64_t{-1});
     json["read_bandwidth_gb_s"] = number_or_null(environment.read_bandwidth_gb_s, 0.0);
     json["load_average"] = number_or_null(environment.load_average, -1.0);
@@ -158,7 +229,6 @@ void read_environment(JsonFields& fields, Environment& environment) {
     fields.text("os", environment.os);
     fields.integer("memory_bytes", environment.memory_bytes);
     fields.integer("threads", environment.threads);
-    fields.integer("thread_reductions", environment.thread_reductions);
     fields.integer("thread_reductions", environment.thread_reductions);
     fields.real("read_bandwidth_gb_s", environment.read_bandwidth_gb_s);
     fields.real("load_average", environment.load_average);
@@ -184,6 +254,7 @@ OrderedJson model_json(const Record& record) {
     json["activation"] = to_string(config.activation);
     json["scale_attention"] = config.scale_attention;
     json["scale_attention_by_layer"] = config.scale_attention_by_layer;
+    if (config.window != 0) json["window"] = config.window;
     json["tied_head"] = config.tied_head;
     json["stored_dtype"] = to_string(config.stored_dtype);
     json["eos_ids"] = config.eos_ids;
@@ -216,11 +287,25 @@ void read_model(JsonFields& fields, Record& record) {
                    {to_string(Activation::relu), Activation::relu}});
     fields.boolean("scale_attention", config.scale_attention);
     fields.boolean("scale_attention_by_layer", config.scale_attention_by_layer);
+    fields.integer("window", config.window);
     fields.boolean("tied_head", config.tied_head);
     fields.choice("stored_dtype", config.stored_dtype,
                   {{"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}});
     fields.integers("eos_ids", config.eos_ids);
     fields.ignore({"n_parameter", "kv_bytes_per_token"});
+}
+
+OrderedJson request_json(const RequestRecord& request) {
+    constexpr std::int64_t never = 0;
+    return {{"finish", to_string(request.finish)},
+            {"reason", text_or_null(request.reason)},
+            {"queue_ns", request.started_ns == 0 ? OrderedJson(nullptr) : OrderedJson(request.queue_ns())},
+            {"ttft_ns", number_or_null(request.ttft_ns(), never)},
+            {"n_adopted", request.n_adopted},
+            {"arrived_ns", number_or_null(request.arrived_ns, never)},
+            {"started_ns", number_or_null(request.started_ns, never)},
+            {"first_token_ns", number_or_null(request.first_token_ns, never)},
+            {"finished_ns", number_or_null(request.finished_ns, never)}};
 }
 
 OrderedJson repetition_json(const RepetitionRecord& repetition) {
@@ -230,8 +315,13 @@ OrderedJson repetition_json(const RepetitionRecord& repetition) {
     json["ttft_ns"] = number_or_null(repetition.ttft_ns(), std::int64_t{0});
     json["decode_ns"] = number_or_null(repetition.decode_ns(), std::int64_t{0});
     json["e2e_ns"] = number_or_null(repetition.e2e_ns(), std::int64_t{0});
+    json["requests"] = OrderedJson::array();
+    for (const RequestRecord& request : repetition.requests)
+        json["requests"].push_back(request_json(request));
     json["steps"] = OrderedJson::array();
     for (const StepEvent& step : repetition.steps) json["steps"].push_back(step_json(step));
+    json["tokens"] = OrderedJson::array();
+    for (const TokenEvent& token : repetition.chosen) json["tokens"].push_back(token_json(token));
     return json;
 }
 
@@ -244,9 +334,23 @@ void read_finish(JsonFields& fields, const char* name, FinishReason& finish) {
                    {"failed", FinishReason::failed}});
 }
 
+void read_request(JsonFields& fields, RequestRecord& request) {
+    read_finish(fields, "finish", request.finish);
+    fields.text("reason", request.reason);
+    fields.integer("n_adopted", request.n_adopted);
+    fields.integer("arrived_ns", request.arrived_ns);
+    fields.integer("started_ns", request.started_ns);
+    fields.integer("first_token_ns", request.first_token_ns);
+    fields.integer("finished_ns", request.finished_ns);
+    fields.ignore({"queue_ns", "ttft_ns"});
+}
+
 void read_repetition(JsonFields& fields, RepetitionRecord& repetition) {
     read_finish(fields, "finish", repetition.finish);
     fields.text("reason", repetition.reason);
+    fields.objects("requests",
+                   [&](JsonFields& request) { read_request(request, repetition.requests.emplace_back()); });
+    fields.objects("tokens", [&](JsonFields& token) { read_token(token, repetition.chosen.emplace_back()); });
     fields.objects("steps", [&](JsonFields& step) { read_step(step, repetition.steps.emplace_back()); });
     fields.ignore({"ttft_ns", "decode_ns", "e2e_ns"});
 }
@@ -268,9 +372,10 @@ void read_lane_record(JsonFields& fields, LaneRecord& lane) {
     fields.require("spec");
     fields.object("spec", [&](JsonFields& spec) { read_lane(spec, lane.spec); });
     fields.object("summary", [&](JsonFields& summary) {
-        summary.text("text", lane.text);
-        summary.ignore({"ttft_ns", "tpot_ns", "step_ns", "decode_tok_s", "read_gb_s", "max_relative_error",
-                        "first_different_token", "tokens", "finish", "reason"});
+        summary.texts("texts", lane.texts);
+        summary.ignore({"ttft_ns", "queue_ns", "tpot_ns", "step_ns", "decode_tok_s", "total_tok_s",
+                        "read_gb_s", "max_relative_error", "quality", "approximation",
+                        "first_different_token", "acceptance", "tokens", "finish", "reason"});
     });
     fields.objects("repetitions", [&](JsonFields& repetition) {
         read_repetition(repetition, lane.repetitions.emplace_back());
@@ -278,6 +383,7 @@ void read_lane_record(JsonFields& fields, LaneRecord& lane) {
     fields.ignore({"name"});
     for (std::size_t r = 0; r < lane.repetitions.size(); ++r) {
         for (StepEvent& step : lane.repetitions[r].steps) step.repetition = static_cast<std::int32_t>(r);
+        for (TokenEvent& token : lane.repetitions[r].chosen) token.repetition = static_cast<std::int32_t>(r);
     }
 }
 
@@ -306,16 +412,38 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
     const LaneRecord& lane = record.lanes.at(index);
     const bool any = !lane.repetitions.empty();
     const double error = lane.max_relative_error();
+    const Quality quality = lane.quality();
     OrderedJson json;
     json["ttft_ns"] = spread_json(lane.ttft_ns());
+    json["queue_ns"] = spread_json(lane.queue_ns());
     json["tpot_ns"] = spread_json(lane.tpot_ns());
     json["step_ns"] = spread_json(lane.step_ns());
     json["decode_tok_s"] = number_or_null(lane.decode_tok_s(), 0.0);
+    json["total_tok_s"] = number_or_null(lane.total_tok_s(), 0.0);
     json["read_gb_s"] = number_or_null(lane.read_gb_s(), 0.0);
     json["max_relative_error"] = error < 0 ? OrderedJson(nullptr) : OrderedJson(error);
+    json["quality"] = nullptr;
+    if (quality.n > 0) {
+        json["quality"] = {{"n", quality.n},
+                           {"mean_kl", quality.mean_kl},
+                           {"top1_agreement", quality.top1_agreement},
+                           {"rms_probability_change", quality.rms_probability_change}};
+    }
+    json["approximation"] =
+        text_or_null(approximation(lane.spec, record.reference().spec, record.model.window));
     json["first_different_token"] = number_or_null(lane.first_different_token(record.reference()), -1);
-    json["tokens"] = any ? lane.repetitions.back().tokens() : std::vector<std::int32_t>{};
-    json["text"] = text_or_null(lane.text);
+    const auto acceptance = lane.acceptance();
+    if (!acceptance.empty()) {
+        json["acceptance"] = OrderedJson::array();
+        for (const auto& count : acceptance) {
+            json["acceptance"].push_back({{"drafted", count.drafted}, {"accepted", count.accepted}});
+        }
+    }
+    json["tokens"] = OrderedJson::array();
+    for (std::size_t i = 0; any && i < record.prompts.size(); ++i) {
+        json["tokens"].push_back(lane.repetitions.back().tokens(static_cast<int>(i)));
+    }
+    json["texts"] = lane.texts;
     json["finish"] = any ? OrderedJson(to_string(lane.finish())) : OrderedJson(nullptr);
     json["reason"] = text_or_null(any ? lane.repetitions.back().reason : "");
     return json;
@@ -330,7 +458,10 @@ std::string to_json(const Record& record) {
     json["experiment"] = experiment_json(record.experiment);
     json["model"] = model_json(record);
     json["environment"] = environment_json(record.environment);
-    json["prompt"] = {{"ids", record.prompt_ids}, {"text", text_or_null(record.prompt_text)}};
+    json["prompts"] = OrderedJson::array();
+    for (const PromptRecord& prompt : record.prompts) {
+        json["prompts"].push_back({{"ids", prompt.ids}, {"text", text_or_null(prompt.text)}});
+    }
     json["lanes"] = OrderedJson::array();
     for (std::size_t i = 0; i < record.lanes.size(); ++i)
         json["lanes"].push_back(lane_record_json(record, i));
@@ -355,9 +486,10 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
     fields.object("model", [&](JsonFields& model) { read_model(model, record); });
     fields.object("environment",
                   [&](JsonFields& environment) { read_environment(environment, record.environment); });
-    fields.object("prompt", [&](JsonFields& prompt) {
-        prompt.integers("ids", record.prompt_ids);
-        prompt.text("text", record.prompt_text);
+    fields.objects("prompts", [&](JsonFields& prompt) {
+        PromptRecord& one = record.prompts.emplace_back();
+        prompt.integers("ids", one.ids);
+        prompt.text("text", one.text);
     });
     fields.require("lanes");
     fields.objects("lanes", [&](JsonFields& lane) { read_lane_record(lane, record.lanes.emplace_back()); });
@@ -369,6 +501,7 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         for (RepetitionRecord& repetition : record.lanes[i].repetitions) {
             for (StepEvent& step : repetition.steps) step.lane = static_cast<std::int32_t>(i);
+            for (TokenEvent& token : repetition.chosen) token.lane = static_cast<std::int32_t>(i);
         }
     }
     return record;

@@ -39,7 +39,35 @@ std::string read_rate(const Record& record, const LaneRecord& lane) {
 
 std::string speed_up_text(const Record& record, std::size_t lane) {
     const SpeedUp result = speed_up(record, lane);
-    return result.why_not.empty() ? fmt::format("{:.2f}x", result.factor) : result.why_not;
+    if (!result.why_not.empty()) return result.why_not;
+    return fmt::format("{:.2f}x{}", result.factor,
+                       result.approximation.empty() ? "" : fmt::format(" ({})", result.approximation));
+}
+
+std::string quality_text(const LaneRecord& lane) {
+    const Quality quality = lane.quality();
+    if (quality.n == 0) return "not compared";
+    return fmt::format("KL {:.1e}, top-1 {:.1f} %, p {:.1e}", quality.mean_kl, 100 * quality.top1_agreement,
+                       quality.rms_probability_change);
+}
+
+/// "3.2 per step: 90 60 41 %": tokens per verify call, and how often each position of a draft was kept.
+std::string acceptance_text(const LaneRecord& lane) {
+    const auto counts = lane.acceptance();
+    if (counts.empty()) return lane.spec.mode == LaneMode::speculative ? "no drafts" : "";
+    std::int64_t steps = 0;
+    std::int64_t tokens = 0;
+    for (const RepetitionRecord& repetition : lane.repetitions) {
+        steps += repetition.n_decode();
+        tokens += repetition.n_decode_token();
+    }
+    std::string text =
+        fmt::format("{:.2f} per step:", static_cast<double>(tokens) / static_cast<double>(steps));
+    for (const auto& count : counts) {
+        text += fmt::format(" {:.0f}",
+                            100.0 * static_cast<double>(count.accepted) / static_cast<double>(count.drafted));
+    }
+    return text + " %";
 }
 
 std::string error_text(const LaneRecord& lane) {
@@ -50,7 +78,7 @@ std::string error_text(const LaneRecord& lane) {
 std::string difference_text(const Record& record, std::size_t lane) {
     if (lane == record.reference_index()) return "the reference";
     const int step = record.lanes[lane].first_different_token(record.reference());
-    return step < 0 ? "none" : fmt::format("step {}", step);
+    return step < 0 ? "none" : fmt::format("token {}", step);
 }
 
 const StepEvent* last_step(const LaneRecord& lane) {
@@ -64,6 +92,25 @@ std::string kv_text(const LaneRecord& lane, std::int64_t StepEvent::*member) {
     return human_bytes(static_cast<double>(step->*member));
 }
 
+/// Median over all decode steps of a count that a step has, or may not have been able to measure.
+std::string per_step(const LaneRecord& lane, std::int64_t StepEvent::*member) {
+    std::vector<double> samples;
+    for (const RepetitionRecord& repetition : lane.repetitions) {
+        for (const StepEvent& step : repetition.steps) {
+            if (step.phase != Phase::prefill && step.*member >= 0)
+                samples.push_back(static_cast<double>(step.*member));
+        }
+    }
+    return samples.empty() ? "not measured" : fmt::format("{:.0f}", summarize(samples).median);
+}
+
+/// The process at the lane's last step.
+std::string memory_text(const LaneRecord& lane, std::int64_t ProcessMemory::*member) {
+    const StepEvent* step = last_step(lane);
+    if (step == nullptr || step->memory.*member < 0) return "not measured";
+    return human_bytes(static_cast<double>(step->memory.*member));
+}
+
 std::string finish_text(const LaneRecord& lane) {
     return lane.repetitions.empty() ? "did not run" : to_string(lane.finish());
 }
@@ -73,9 +120,30 @@ std::string counted(std::int64_t n, const char* thing) {
 }
 
 std::string sampling_text(const Sampling& sampling) {
-    if (sampling.kind == SamplingKind::greedy) return "greedy";
-    return fmt::format("temperature {}, top-k {}, seed {}", sampling.temperature,
-                       sampling.top_k == 0 ? "all" : std::to_string(sampling.top_k), sampling.seed);
+    const std::string penalty = sampling.repetition_penalty == 1.0
+                                    ? ""
+                                    : fmt::format(", repetition penalty {}", sampling.repetition_penalty);
+    if (sampling.kind == SamplingKind::greedy) return "greedy" + penalty;
+    std::string text = fmt::format("temperature {}, top-k {}", sampling.temperature,
+                                   sampling.top_k == 0 ? "all" : std::to_string(sampling.top_k));
+    if (sampling.top_p < 1) text += fmt::format(", top-p {}", sampling.top_p);
+    if (sampling.min_p > 0) text += fmt::format(", min-p {}", sampling.min_p);
+    return text + penalty + fmt::format(", seed {}", sampling.seed);
+}
+
+/// "44 prompt tokens", or for several requests "4 requests of 3 to 19 prompt tokens".
+std::string prompts_text(const Record& record) {
+    if (record.prompts.empty()) return "no prompt";
+    const auto shorter = [](const PromptRecord& a, const PromptRecord& b) {
+        return a.ids.size() < b.ids.size();
+    };
+    const auto [least, most] = std::minmax_element(record.prompts.begin(), record.prompts.end(), shorter);
+    const auto length = static_cast<std::int64_t>(most->ids.size());
+    if (record.prompts.size() == 1) return counted(length, "prompt token");
+    if (least->ids.size() == most->ids.size())
+        return fmt::format("{} requests of {}", record.prompts.size(), counted(length, "prompt token"));
+    return fmt::format("{} requests of {} to {}", record.prompts.size(), least->ids.size(),
+                       counted(length, "prompt token"));
 }
 
 /// What was run, in three lines of "name: value".
@@ -88,12 +156,11 @@ std::vector<std::pair<std::string, std::string>> headline(const Record& record) 
         "Model", fmt::format("{} ({}, {}, {} parameters, {} weights)", model.name, to_string(model.family),
                              counted(model.n_layer, "layer"), model.n_parameter(),
                              human_bytes(static_cast<double>(record.weight_bytes))));
-    lines.emplace_back(
-        "Run", fmt::format("{}, {} new, {}, drive {}, warm-up {}, {}, alternating by {}",
-                           counted(static_cast<std::int64_t>(record.prompt_ids.size()), "prompt token"),
-                           experiment.new_tokens, sampling_text(experiment.sampling),
-                           to_string(experiment.drive), experiment.warmup,
-                           counted(experiment.repetitions, "repetition"), to_string(experiment.interleave)));
+    lines.emplace_back("Run", fmt::format("{}, {} new, {}, drive {}, warm-up {}, {}, alternating by {}",
+                                          prompts_text(record), experiment.new_tokens,
+                                          sampling_text(experiment.sampling), to_string(experiment.drive),
+                                          experiment.warmup, counted(experiment.repetitions, "repetition"),
+                                          to_string(experiment.effective_interleave())));
     lines.emplace_back(
         "Machine",
         fmt::format("{}, {}, {}", environment.cpu_model.empty() ? "unknown CPU" : environment.cpu_model,
@@ -107,10 +174,15 @@ std::vector<std::pair<std::string, std::string>> headline(const Record& record) 
     return lines;
 }
 
-/// Lanes with the same tokens share one text.
+/// Lanes with the same text share it.
 struct Text {
     std::string lanes;
+    int request = 0;  ///< from 1; 0 = the only one
     std::string text;
+
+    std::string title() const {
+        return request == 0 ? fmt::format("Text of {}", lanes) : fmt::format("Text {} of {}", request, lanes);
+    }
 };
 
 /// A model may choose any byte, and a terminal may obey some of them: control characters are shown, not sent.
@@ -129,15 +201,19 @@ std::string harmless(std::string_view text) {
 
 std::vector<Text> texts_of(const Record& record) {
     std::vector<Text> texts;
-    for (const LaneRecord& lane : record.lanes) {
-        if (lane.text.empty()) continue;
-        const std::string shown = harmless(lane.text);
-        const auto same =
-            std::find_if(texts.begin(), texts.end(), [&](const Text& t) { return t.text == shown; });
-        if (same == texts.end()) {
-            texts.push_back({lane.spec.name, shown});
-        } else {
-            same->lanes += ", " + lane.spec.name;
+    for (std::size_t i = 0; i < record.prompts.size(); ++i) {
+        const int number = record.prompts.size() == 1 ? 0 : static_cast<int>(i) + 1;
+        for (const LaneRecord& lane : record.lanes) {
+            if (i >= lane.texts.size() || lane.texts[i].empty()) continue;
+            const std::string shown = harmless(lane.texts[i]);
+            const auto same = std::find_if(texts.begin(), texts.end(), [&](const Text& t) {
+                return t.text == shown && t.request == number;
+            });
+            if (same == texts.end()) {
+                texts.push_back({lane.spec.name, number, shown});
+            } else {
+                same->lanes += ", " + lane.spec.name;
+            }
         }
     }
     return texts;
@@ -152,14 +228,26 @@ std::vector<std::string> csv_header() {
             "repetition",
             "step",
             "phase",
+            "request",
             "token_id",
+            "tokens",
+            "rows",
             "step_ns",
             "start_ns",
             "positions_forwarded",
+            "padding_forwarded",
+            "draft_positions_forwarded",
+            "drafts_verified",
+            "drafts_accepted",
             "score_cells_allowed",
             "score_cells_computed",
             "cache_length_tokens",
+            "cache_forgotten_tokens",
             "kv_live_bytes",
+            "kv_scales_bytes",
+            "kv_residual_bytes",
+            "kv_padding_bytes",
+            "kv_shared_bytes",
             "kv_reserved_bytes",
             "kv_meta_bytes",
             "kv_copied_bytes",
@@ -174,10 +262,13 @@ std::vector<std::string> csv_header() {
             "heap_free_bytes",
             "heap_mapped_bytes",
             "minor_faults",
+            "tensor_allocations",
+            "heap_allocations",
             "relative_error",
             "max_abs_error",
             "same_argmax",
-            "top2_margin"};
+            "top2_margin",
+            "kl_divergence_nats"};
 }
 
 std::vector<std::string> csv_row(const std::string& lane, std::size_t repetition, const StepEvent& step) {
@@ -186,14 +277,26 @@ std::vector<std::string> csv_row(const std::string& lane, std::size_t repetition
                                     std::to_string(repetition),
                                     std::to_string(step.step),
                                     to_string(step.phase),
+                                    std::to_string(step.request),
                                     cell(step.token, -1),
+                                    std::to_string(step.n_token),
+                                    std::to_string(step.n_row),
                                     std::to_string(step.end_ns - step.start_ns),
                                     std::to_string(step.start_ns),
                                     std::to_string(step.positions_forwarded),
+                                    std::to_string(step.padding_forwarded),
+                                    std::to_string(step.draft_positions_forwarded),
+                                    std::to_string(step.n_drafted),
+                                    std::to_string(step.n_accepted),
                                     std::to_string(step.score_cells_allowed),
                                     std::to_string(step.score_cells_computed),
                                     std::to_string(step.cache_length),
+                                    std::to_string(step.cache_forgotten),
                                     std::to_string(step.kv_bytes_live),
+                                    std::to_string(step.kv_bytes_scales),
+                                    std::to_string(step.kv_bytes_residual),
+                                    std::to_string(step.kv_bytes_padding),
+                                    std::to_string(step.kv_bytes_shared),
                                     std::to_string(step.kv_bytes_reserved),
                                     std::to_string(step.kv_bytes_meta),
                                     std::to_string(step.kv_bytes_copied),
@@ -203,14 +306,17 @@ std::vector<std::string> csv_row(const std::string& lane, std::size_t repetition
                                      step.memory.heap_mapped, step.minor_faults_step}) {
         row.push_back(cell(value, unknown));
     }
+    row.push_back(std::to_string(step.tensor_allocations));
+    row.push_back(cell(step.heap_allocations, unknown));
     const LogitComparison& comparison = step.comparison;
     if (comparison.compared) {
         row.push_back(fmt::format("{}", comparison.relative_error));
         row.push_back(fmt::format("{}", comparison.max_abs_error));
         row.push_back(comparison.same_argmax ? "1" : "0");
         row.push_back(fmt::format("{}", comparison.top2_margin));
+        row.push_back(fmt::format("{}", comparison.kl_divergence));
     } else {
-        row.resize(row.size() + 4);
+        row.resize(row.size() + 5);
     }
     return row;
 }
@@ -219,18 +325,72 @@ std::vector<std::string> csv_row(const std::string& lane, std::size_t repetition
 
 TextTable summary_table(const Record& record) {
     TextTable table;
-    table.header = {"lane",        "TTFT [ms]",        "step [ms]", "tok/s",       "read [GB/s]", "speed-up",
-                    "logit error", "first difference", "KV live",   "KV reserved", "KV copied",   "finish"};
-    table.right = {false, true, true, true, true, true, true, false, true, true, true, false};
-    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
-        const LaneRecord& lane = record.lanes[i];
-        table.rows.push_back({lane.spec.name, spread(lane.ttft_ns()), spread(lane.step_ns()),
-                              plain_number(lane.decode_tok_s()), read_rate(record, lane),
-                              speed_up_text(record, i), error_text(lane), difference_text(record, i),
-                              kv_text(lane, &StepEvent::kv_bytes_live),
-                              kv_text(lane, &StepEvent::kv_bytes_reserved),
-                              kv_text(lane, &StepEvent::kv_bytes_copied), finish_text(lane)});
+    const auto add = [&](const char* name, bool right, auto&& value) {
+        table.header.push_back(name);
+        table.right.push_back(right);
+        for (std::size_t i = 0; i < record.lanes.size(); ++i)
+            table.rows[i].push_back(value(record.lanes[i], i));
+    };
+    table.rows.resize(record.lanes.size());
+    const auto any = [&](auto&& wanted) {
+        return std::any_of(record.lanes.begin(), record.lanes.end(), wanted);
+    };
+    const bool several = record.prompts.size() > 1;
+    using Lane = const LaneRecord&;
+    add("lane", false, [](Lane lane, std::size_t) { return lane.spec.name; });
+    if (any([](Lane lane) { return lane.spec.batching == Batching::continuous; }))
+        add("queue [ms]", true, [](Lane lane, std::size_t) { return spread(lane.queue_ns()); });
+    add("TTFT [ms]", true, [](Lane lane, std::size_t) { return spread(lane.ttft_ns()); });
+    add("step [ms]", true, [](Lane lane, std::size_t) { return spread(lane.step_ns()); });
+    add("tok/s", true, [](Lane lane, std::size_t) { return plain_number(lane.decode_tok_s()); });
+    if (several)
+        add("total tok/s", true, [](Lane lane, std::size_t) { return plain_number(lane.total_tok_s()); });
+    if (any([](Lane lane) { return lane.spec.mode == LaneMode::speculative; }))
+        add("drafts kept", true, [](Lane lane, std::size_t) { return acceptance_text(lane); });
+    add("read [GB/s]", true, [&](Lane lane, std::size_t) { return read_rate(record, lane); });
+    add("speed-up", true, [&](Lane, std::size_t i) { return speed_up_text(record, i); });
+    add("logit error", true, [](Lane lane, std::size_t) { return error_text(lane); });
+    if (any([&](Lane lane) {
+            return !approximation(lane.spec, record.reference().spec, record.model.window).empty();
+        }))
+        add("quality", false, [](Lane lane, std::size_t) { return quality_text(lane); });
+    add("first difference", false, [&](Lane, std::size_t i) { return difference_text(record, i); });
+    add("KV live", true, [](Lane lane, std::size_t) { return kv_text(lane, &StepEvent::kv_bytes_live); });
+    add("KV reserved", true,
+        [](Lane lane, std::size_t) { return kv_text(lane, &StepEvent::kv_bytes_reserved); });
+    add("KV copied", true, [](Lane lane, std::size_t) { return kv_text(lane, &StepEvent::kv_bytes_copied); });
+    const auto add_bytes = [&](const char* name, std::int64_t StepEvent::*member) {
+        const auto has = [&](Lane lane) {
+            return last_step(lane) != nullptr && last_step(lane)->*member != 0;
+        };
+        if (any(has)) add(name, true, [&](Lane lane, std::size_t) { return kv_text(lane, member); });
+    };
+    if (any([](Lane lane) { return lane.spec.cache.kind == CacheKind::paged; })) {
+        add_bytes("KV slack", &StepEvent::kv_bytes_slack);
+        add_bytes("KV kept", &StepEvent::kv_bytes_kept);
+        add_bytes("KV shared", &StepEvent::kv_bytes_shared);
     }
+    if (any([](Lane lane) { return last_step(lane) != nullptr && last_step(lane)->cache_forgotten > 0; })) {
+        add("forgotten", true, [](Lane lane, std::size_t) {
+            const StepEvent* step = last_step(lane);
+            return step == nullptr ? "not measured" : counted(step->cache_forgotten, "token");
+        });
+    }
+    add_bytes("KV scales", &StepEvent::kv_bytes_scales);
+    add_bytes("KV residual", &StepEvent::kv_bytes_residual);
+    add_bytes("KV padding", &StepEvent::kv_bytes_padding);
+    if (any([](Lane lane) { return lane.spec.allocation == AllocationPolicy::fresh; })) {
+        add("tensors/step", true,
+            [](Lane lane, std::size_t) { return per_step(lane, &StepEvent::tensor_allocations); });
+        add("faults/step", true,
+            [](Lane lane, std::size_t) { return per_step(lane, &StepEvent::minor_faults_step); });
+        add("RSS", true, [](Lane lane, std::size_t) { return memory_text(lane, &ProcessMemory::rss); });
+        add("heap in use", true,
+            [](Lane lane, std::size_t) { return memory_text(lane, &ProcessMemory::heap_in_use); });
+        add("heap free", true,
+            [](Lane lane, std::size_t) { return memory_text(lane, &ProcessMemory::heap_free); });
+    }
+    add("finish", false, [](Lane lane, std::size_t) { return finish_text(lane); });
     return table;
 }
 
@@ -238,8 +398,7 @@ std::string to_plain_text(const Record& record) {
     std::string out;
     for (const auto& [name, value] : headline(record)) out += fmt::format("{:<8}{}\n", name, value);
     out += '\n' + summary_table(record).plain();
-    for (const Text& text : texts_of(record))
-        out += fmt::format("\nText of {}:\n{}\n", text.lanes, text.text);
+    for (const Text& text : texts_of(record)) out += fmt::format("\n{}:\n{}\n", text.title(), text.text);
     return out;
 }
 
@@ -248,7 +407,7 @@ std::string to_markdown(const Record& record) {
     for (const auto& [name, value] : headline(record)) out += fmt::format("- **{}**: {}\n", name, value);
     out += '\n' + summary_table(record).markdown();
     for (const Text& text : texts_of(record)) {
-        out += fmt::format("\nText of {}:\n\n", text.lanes);
+        out += fmt::format("\n{}:\n\n", text.title());
         std::string_view rest = text.text;
         while (!rest.empty()) {
             const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -276,7 +435,13 @@ std::string to_jsonl(const Record& record) {
     std::string out;
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         const LaneRecord& lane = record.lanes[i];
-        const bool cached = lane.spec.mode == LaneMode::cached;
+        std::size_t n_prompt = 0;
+        for (const PromptRecord& prompt : record.prompts) n_prompt = std::max(n_prompt, prompt.ids.size());
+        const CacheSpec& cache = lane.spec.cache;
+        const std::string type = cache.kind == CacheKind::none   ? ""
+                                 : cache.kind == CacheKind::int8 ? "int8"
+                                 : cache.kind == CacheKind::kivi ? fmt::format("kivi{}", cache.bits)
+                                                                 : to_string(cache.dtype);
         OrderedJson json;
         json["lane"] = lane.spec.name;
         json["mode"] = to_string(lane.spec.mode);
@@ -284,12 +449,12 @@ std::string to_jsonl(const Record& record) {
         json["model"] = record.model.name;
         json["model_hash"] = record.model_hash;
         json["test_time"] = record.started_at;
-        json["n_prompt"] = record.prompt_ids.size();
+        json["n_prompt"] = n_prompt;
         json["n_gen"] = record.experiment.new_tokens;
         json["n_depth"] = 0;
-        json["n_batch"] = 1;
+        json["n_batch"] = lane.spec.batching == Batching::single ? 1 : record.prompts.size();
         json["n_threads"] = record.environment.threads;
-        json["type_k"] = cached ? OrderedJson("f32") : OrderedJson(nullptr);
+        json["type_k"] = type.empty() ? OrderedJson(nullptr) : OrderedJson(type);
         json["type_v"] = json["type_k"];
         json["samples_ns"] = OrderedJson::array();
         for (const RepetitionRecord& repetition : lane.repetitions)

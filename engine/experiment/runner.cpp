@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <deque>
 #include <optional>
 
 #include "engine/backend/backend.h"
 #include "engine/core/random.h"
 #include "engine/decode/lane.h"
+#include "engine/experiment/lane_feed.h"
+#include "engine/experiment/reference_rows.h"
 #include "engine/measure/bandwidth.h"
 #include "engine/measure/process_memory.h"
 #include "engine/verify/logit_comparison.h"
@@ -22,11 +25,6 @@ namespace {
 
 constexpr std::uint64_t prompt_stream = 0x70726f6d7074;
 constexpr int warmup_steps = 8;
-
-FinishReason finish_reason(ErrorKind kind) {
-    if (kind == ErrorKind::cancelled) return FinishReason::cancelled;
-    return kind == ErrorKind::capacity ? FinishReason::capacity : FinishReason::failed;
-}
 
 /// Worst first: what the whole run says about itself when its lanes ended differently.
 int severity(FinishReason reason) {
@@ -44,6 +42,64 @@ std::string utc_now() {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
+/// Notes what a step of a lane was, apart from what its tokens are compared with.
+StepEvent event_of(const LaneStep& done, const Lane& lane, const Weights& weights,
+                   const Weights* draft_weights) {
+    StepEvent event;
+    event.phase = done.phase;
+    event.n_token = static_cast<std::int32_t>(done.chosen.size());
+    if (!done.chosen.empty()) {
+        event.token = done.chosen.front().token;
+        event.request = done.chosen.front().request;
+    }
+    event.n_row = done.n_row;
+    event.n_waiting = done.n_waiting;
+    event.fed_first = done.fed_first;
+    event.start_ns = done.start_ns;
+    event.end_ns = done.end_ns;
+    event.positions_forwarded = done.positions_forwarded;
+    event.padding_forwarded = done.padding_forwarded;
+    event.score_cells_allowed = done.score_cells_allowed;
+    event.score_cells_computed = done.score_cells_computed;
+    event.draft_positions_forwarded = done.draft_positions_forwarded;
+    event.n_drafted = done.n_drafted;
+    event.n_accepted = done.n_accepted;
+    event.n_adopted = done.n_adopted;
+    event.minor_faults_step = done.minor_faults;
+    event.tensor_allocations = done.tensor_allocations;
+    event.heap_allocations = done.heap_allocations;
+    event.bytes_moved = static_cast<std::int64_t>(weights.bytes_read_per_step()) * done.n_call;
+    if (draft_weights != nullptr)
+        event.bytes_moved +=
+            static_cast<std::int64_t>(draft_weights->bytes_read_per_step()) * done.n_draft_call;
+    const auto signed_bytes = [](std::uint64_t bytes) { return static_cast<std::int64_t>(bytes); };
+    if (const KvCache* cache = lane.cache()) {
+        const KvBytes bytes = cache->bytes();
+        for (int b = 0; b < cache->batch(); ++b) {
+            event.cache_length += cache->length(b);
+            event.cache_forgotten += cache->next_position(b) - cache->length(b);
+        }
+        event.kv_bytes_live = signed_bytes(bytes.live);
+        event.kv_bytes_scales = signed_bytes(bytes.scales);
+        event.kv_bytes_residual = signed_bytes(bytes.residual);
+        event.kv_bytes_padding = signed_bytes(bytes.padding);
+        event.kv_bytes_slack = signed_bytes(bytes.slack);
+        event.kv_bytes_kept = signed_bytes(bytes.kept);
+        event.kv_bytes_shared = signed_bytes(bytes.shared);
+        event.kv_bytes_reserved = signed_bytes(bytes.reserved);
+        event.kv_bytes_meta = signed_bytes(bytes.meta);
+        event.kv_bytes_copied = signed_bytes(cache->copied_bytes());
+        event.bytes_moved += event.kv_bytes_live;
+    }
+    if (const KvCache* cache = lane.draft_cache()) event.kv_bytes_draft = signed_bytes(cache->bytes().live);
+    return event;
+}
+
+RequestRecord record_of(const RequestState& state) {
+    return {state.finish,         state.reason,      state.arrived_ns, state.started_ns,
+            state.first_token_ns, state.finished_ns, state.n_adopted};
+}
+
 /// Runs the lanes of one experiment and writes its record.
 class Run {
 public:
@@ -56,22 +112,43 @@ public:
           stop_(std::move(stop)),
           backend_(std::move(backend)),
           record_(record),
-          reference_(experiment.reference_index()) {
+          side_by_side_(experiment.effective_interleave() == Interleave::step),
+          reference_(experiment.reference_index()),
+          reference_rows_(ledger_, static_cast<int>(record.prompts.size()), experiment.new_tokens,
+                          weights_->config.vocab) {}
+
+    /// Makes the lanes, loading draft models.
+    Result<void> make_lanes() {
         for (const LaneSpec& spec : experiment_.lanes) {
-            lanes_.push_back(std::make_unique<Lane>(spec, weights_, *backend_, ledger_));
+            LaneContext context{weights_, nullptr, backend_.get(), ledger_};
+            if (spec.mode == LaneMode::speculative && spec.draft.kind == DraftKind::model) {
+                auto draft = load_model(spec.draft.model, ledger_, stop_);
+                if (!draft) return draft.error();
+                context.draft_weights = draft->weights;
+            }
+            if (spec.mode == LaneMode::speculative && spec.draft.kind == DraftKind::layers)
+                context.draft_weights = first_layers(weights_, spec.draft.layers);
+            draft_weights_.push_back(context.draft_weights);
+            auto lane = make_lane(spec, std::move(context));
+            if (!lane) return lane.error();
+            lanes_.push_back(*std::move(lane));
             record_.lanes.push_back({spec, {}, {}});
         }
+        for (std::size_t i = 0; i < lanes_.size(); ++i)
+            feeds_.emplace_back(experiment_, reference_rows_, lanes_[reference_].get());
         states_.resize(lanes_.size());
+        return {};
     }
 
     void warm_up() {
         for (int pass = 0; pass < experiment_.warmup; ++pass) {
             for (const auto& lane : lanes_) {
                 // A lane that cannot run says so in its timed pass; here it is only skipped.
-                const int steps = std::min(experiment_.new_tokens, warmup_steps + 1);
-                if (!lane->start(record_.prompt_ids, steps, experiment_.sampling)) continue;
-                auto step = lane->prefill(stop_);
-                for (int i = 1; i < steps && step; ++i) step = lane->decode(step->token, stop_);
+                if (!lane->start(workload(std::min(experiment_.new_tokens, warmup_steps + 1)))) continue;
+                for (int i = 0; i <= warmup_steps; ++i) {
+                    const auto ready = lane->ready();
+                    if (!ready || !*ready || !lane->step(stop_)) break;
+                }
                 lane->finish();
             }
         }
@@ -84,7 +161,7 @@ public:
                 states_[i] = {};
                 record_.lanes[i].repetitions.emplace_back();
             }
-            if (experiment_.interleave == Interleave::step) {
+            if (side_by_side_) {
                 std::vector<std::size_t> all(n);
                 for (std::size_t i = 0; i < n; ++i) all[i] = i;
                 run_together(all, repetition);
@@ -110,25 +187,56 @@ public:
 private:
     struct LaneState {
         bool active = false;
-        bool same_history = true;      // fed the same tokens as the reference so far
-        std::int32_t feed = -1;        // token of the next decode step
-        std::optional<LaneStep> step;  // of the current step, if it succeeded
+        std::optional<LaneStep> step;  // of the current round, if one was made
         StepEvent event;
     };
 
     RepetitionRecord& repetition_record(std::size_t lane) { return record_.lanes[lane].repetitions.back(); }
 
-    void end_lane(std::size_t lane, int repetition, FinishReason reason, std::string why) {
+    Workload workload(int new_tokens) const {
+        Workload workload;
+        workload.sampling = experiment_.sampling;
+        workload.stop_ids = experiment_.stop_ids;
+        const auto& eos = weights_->config.eos_ids;
+        if (experiment_.stop_at_eos)
+            workload.stop_ids.insert(workload.stop_ids.end(), eos.begin(), eos.end());
+        std::vector<std::string> groups;
+        for (std::size_t i = 0; i < experiment_.prompts.size(); ++i) {
+            const PromptSpec& spec = experiment_.prompts[i];
+            const auto known = std::find(groups.begin(), groups.end(), spec.isolation);
+            const auto group = static_cast<std::uint64_t>(known - groups.begin());
+            if (known == groups.end()) groups.push_back(spec.isolation);
+            workload.requests.push_back(
+                {record_.prompts[i].ids, new_tokens, group, spec.arrival_step, spec.cancel_after});
+        }
+        return workload;
+    }
+
+    /// Ends a lane's repetition: its requests first, with `reason` where they still run.
+    void end_lane(std::size_t lane, int repetition, FinishReason finish, const std::string& why) {
         if (!states_[lane].active) return;
         states_[lane].active = false;
-        lanes_[lane]->finish();
-        repetition_record(lane).finish = reason;
-        repetition_record(lane).reason = why;
-        if (severity(reason) > severity(record_.status)) {
-            record_.status = reason;
-            record_.reason = std::move(why);
+        lanes_[lane]->end_all(finish, why);
+        RepetitionRecord& record = repetition_record(lane);
+        record.finish = finish;
+        record.reason = why;
+        for (const RequestState& request : lanes_[lane]->requests()) {
+            record.requests.push_back(record_of(request));
+            // A request that was cancelled as planned is no trouble of the lane.
+            const bool planned =
+                request.finish == FinishReason::cancelled && finish != FinishReason::cancelled;
+            if (planned) continue;
+            if (severity(request.finish) < severity(record.finish)) continue;
+            if (request.finish == record.finish && !record.reason.empty()) continue;
+            record.finish = request.finish;
+            record.reason = request.reason;
         }
-        sink_.repetition_done(static_cast<std::int32_t>(lane), repetition, reason);
+        lanes_[lane]->finish();
+        if (severity(record.finish) > severity(record_.status)) {
+            record_.status = record.finish;
+            record_.reason = record.reason;
+        }
+        sink_.repetition_done(static_cast<std::int32_t>(lane), repetition, record.finish);
     }
 
     void end_lane(std::size_t lane, int repetition, const Error& error) {
@@ -139,141 +247,108 @@ private:
     void run_together(const std::vector<std::size_t>& group, int repetition) {
         for (const std::size_t lane : group) {
             states_[lane].active = true;
-            const auto started =
-                lanes_[lane]->start(record_.prompt_ids, experiment_.new_tokens, experiment_.sampling);
+            feeds_[lane].begin(record_.prompts.size());
+            const auto started = lanes_[lane]->start(workload(experiment_.new_tokens), &feeds_[lane]);
             if (!started) end_lane(lane, repetition, started.error());
         }
-        for (int step = 0; step < experiment_.new_tokens; ++step) {
-            if (std::none_of(group.begin(), group.end(),
-                             [&](std::size_t lane) { return states_[lane].active; }))
-                break;
+        const auto active = [&](std::size_t lane) { return states_[lane].active; };
+        for (std::size_t round = 0; std::any_of(group.begin(), group.end(), active); ++round) {
             for (std::size_t k = 0; k < group.size(); ++k) {
                 const std::size_t lane =
-                    group[(k + static_cast<std::size_t>(step + repetition)) % group.size()];
-                if (states_[lane].active) run_step(lane, repetition, step);
+                    group[(k + round + static_cast<std::size_t>(repetition)) % group.size()];
+                states_[lane].step.reset();
+                if (active(lane) && !waits(lane)) run_step(lane, repetition);
             }
-            keep_reference_step(group, step);
+            keep_reference_step();
             for (const std::size_t lane : group) {
-                if (states_[lane].step) report_step(lane, step);
+                if (states_[lane].step) report_step(lane);
             }
-            for (const std::size_t lane : group) plan_next(lane, repetition, step);
         }
-        for (const std::size_t lane : group) end_lane(lane, repetition, FinishReason::length, {});
     }
 
-    void run_step(std::size_t lane, int repetition, int step) {
-        LaneState& state = states_[lane];
-        auto done = step == 0 ? lanes_[lane]->prefill(stop_) : lanes_[lane]->decode(state.feed, stop_);
-        state.step.reset();
-        if (!done) {
-            end_lane(lane, repetition, done.error());
-            return;
+    /// A lane that runs beside the reference may be ahead of it in a request when the reference has given up
+    /// another; it waits until it can be fed.
+    bool waits(std::size_t lane) const {
+        if (experiment_.drive != Drive::forced || lane == reference_ || !states_[reference_].active)
+            return false;
+        const auto& mine = lanes_[lane]->requests();
+        const auto& theirs = lanes_[reference_]->requests();
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+            const bool needs = !mine[i].finished && mine[i].chosen >= 0 &&
+                               static_cast<std::size_t>(mine[i].n_chosen) >
+                                   reference_rows_.tokens(static_cast<int>(i)).size();
+            if (needs && !theirs[i].finished) return true;
         }
+        return false;
+    }
+
+    void run_step(std::size_t lane, int repetition) {
+        const auto ready = lanes_[lane]->ready();
+        if (!ready) return end_lane(lane, repetition, ready.error());
+        if (!*ready) return end_lane(lane, repetition, FinishReason::length, {});
+        auto done = lanes_[lane]->step(stop_);
+        if (!done) return end_lane(lane, repetition, done.error());
+        LaneState& state = states_[lane];
+        state.event = event_of(*done, *lanes_[lane], *weights_, draft_weights_[lane].get());
+        state.event.lane = static_cast<std::int32_t>(lane);
+        state.event.repetition = repetition;
+        state.event.step = static_cast<std::int32_t>(repetition_record(lane).steps.size());
+        state.event.tensor_bytes = ledger_->live();
+        state.event.memory = read_process_memory();
         state.step = *std::move(done);
-        fill_event(lane, repetition, step);
     }
 
-    void fill_event(std::size_t lane, int repetition, int step) {
-        const LaneStep& done = *states_[lane].step;
-        StepEvent& event = states_[lane].event;
-        event = {};
-        event.lane = static_cast<std::int32_t>(lane);
-        event.repetition = repetition;
-        event.step = step;
-        event.phase = step == 0 ? Phase::prefill : Phase::decode;
-        event.token = done.token;
-        event.fed_first = step == 0 ? record_.prompt_ids.front() : states_[lane].feed;
-        event.start_ns = done.start_ns;
-        event.end_ns = done.end_ns;
-        event.positions_forwarded = done.positions_forwarded;
-        event.score_cells_allowed = done.score_cells_allowed;
-        event.score_cells_computed = done.score_cells_computed;
-        event.minor_faults_step = done.minor_faults;
-        const std::size_t calls = step == 0 ? lanes_[lane]->n_prefill_call() : 1;
-        event.bytes_moved = static_cast<std::int64_t>(weights_->bytes_read_per_step() * calls);
-        if (const KvCache* cache = lanes_[lane]->cache()) {
-            event.cache_length = cache->length();
-            event.kv_bytes_live = static_cast<std::int64_t>(cache->live_bytes());
-            event.kv_bytes_reserved = static_cast<std::int64_t>(cache->reserved_bytes());
-            event.kv_bytes_meta = static_cast<std::int64_t>(cache->meta_bytes());
-            event.kv_bytes_copied = static_cast<std::int64_t>(cache->copied_bytes());
-            event.bytes_moved += event.kv_bytes_live;
+    /// Keeps what later steps and lanes are fed and compared with.
+    void keep_reference_step() {
+        const auto& step = states_[reference_].step;
+        if (!step) return;
+        for (const ChosenToken& token : step->chosen) {
+            reference_rows_.add(token.request, token.index, token.token,
+                                step->logits_of(token, weights_->config.vocab), !side_by_side_);
         }
-        event.tensor_bytes = ledger_->live();
-        event.memory = read_process_memory();
     }
 
-    /// Keeps what later steps and lanes are compared with and fed from.
-    void keep_reference_step(const std::vector<std::size_t>& group, int step) {
-        if (std::find(group.begin(), group.end(), reference_) == group.end() || !states_[reference_].step)
-            return;
-        const LaneStep& done = *states_[reference_].step;
-        const auto i = static_cast<std::size_t>(step);
-        if (reference_tokens_.size() == i) reference_tokens_.push_back(done.token);
-        if (experiment_.interleave == Interleave::step) return;
-        // Lanes that run later need this row then: one repetition's worth of them is kept.
-        const std::size_t vocab = done.logits.size();
-        if (reference_logits_.empty()) {
-            auto rows = Buffer::floats(ledger_, Owner::logits,
-                                       vocab * static_cast<std::size_t>(experiment_.new_tokens));
-            if (!rows) return;  // then nothing is compared, and the record says so
-            reference_logits_ = *std::move(rows);
+    std::span<const float> reference_logits(int request, int index) const {
+        if (!side_by_side_) return reference_rows_.logits(request, index);
+        const auto& step = states_[reference_].step;
+        if (!step) return {};
+        for (const ChosenToken& token : step->chosen) {
+            if (token.request == request && token.index == index)
+                return step->logits_of(token, weights_->config.vocab);
         }
-        std::copy(done.logits.begin(), done.logits.end(), reference_logits_.f32() + i * vocab);
+        return {};
     }
 
-    std::span<const float> reference_row(int step) const {
-        if (experiment_.interleave == Interleave::step) {
-            const auto& done = states_[reference_].step;
-            return done ? done->logits : std::span<const float>{};
-        }
-        const auto i = static_cast<std::size_t>(step);
-        const auto vocab = static_cast<std::size_t>(weights_->config.vocab);
-        if (reference_logits_.empty() || i >= reference_tokens_.size()) return {};
-        return {reference_logits_.f32() + i * vocab, vocab};
-    }
-
-    void report_step(std::size_t lane, int step) {
+    void report_step(std::size_t lane) {
         LaneState& state = states_[lane];
-        if (lane != reference_ && state.same_history) {
-            if (const auto row = reference_row(step); !row.empty()) {
-                state.event.comparison = compare_logits(state.step->logits, row);
+        RepetitionRecord& record = repetition_record(lane);
+        const std::size_t first = record.chosen.size();
+        for (const ChosenToken& token : state.step->chosen) {
+            TokenEvent event;
+            event.lane = state.event.lane;
+            event.repetition = state.event.repetition;
+            event.step = state.event.step;
+            event.request = token.request;
+            event.index = token.index;
+            event.token = token.token;
+            event.drafted = token.drafted;
+            const auto logits = state.step->logits_of(token, weights_->config.vocab);
+            if (lane != reference_ && !logits.empty() && feeds_[lane].same_history(token.request)) {
+                const auto& known = reference_rows_.tokens(token.request);
+                const auto i = static_cast<std::size_t>(token.index);
+                if (const auto row = reference_logits(token.request, token.index); !row.empty())
+                    event.comparison = compare_logits(logits, row, i < known.size() ? known[i] : -1);
             }
+            const LogitComparison& worst = state.event.comparison;
+            // Written so that NaN is the worst.
+            if (event.comparison.compared &&
+                (!worst.compared || !(event.comparison.relative_error <= worst.relative_error)))
+                state.event.comparison = event.comparison;
+            record.chosen.push_back(event);
         }
-        repetition_record(lane).steps.push_back(state.event);
+        record.steps.push_back(state.event);
         sink_.step_done(state.event);
-    }
-
-    /// Decides what `lane` is fed in the step after `step`, or ends it.
-    void plan_next(std::size_t lane, int repetition, int step) {
-        LaneState& state = states_[lane];
-        if (!state.active || !state.step) return;
-        const auto i = static_cast<std::size_t>(step);
-        switch (experiment_.drive) {
-            case Drive::free: state.feed = state.step->token; break;
-            case Drive::fixed:
-                if (i < experiment_.fixed_ids.size()) state.feed = experiment_.fixed_ids[i];
-                break;
-            case Drive::forced:
-                if (i >= reference_tokens_.size()) {
-                    const auto& reference = repetition_record(reference_);
-                    end_lane(lane, repetition, reference.finish,
-                             fmt::format("The reference lane \"{}\" stopped: {}",
-                                         record_.lanes[reference_].spec.name, reference.reason));
-                    return;
-                }
-                state.feed = reference_tokens_[i];
-                break;
-        }
-        if (i < reference_tokens_.size() && state.feed != reference_tokens_[i] &&
-            experiment_.drive == Drive::free) {
-            state.same_history = false;
-        }
-        const auto& eos = weights_->config.eos_ids;
-        if (experiment_.stop_at_eos && std::find(eos.begin(), eos.end(), state.feed) != eos.end()) {
-            end_lane(lane, repetition, FinishReason::stop_token, "The end-of-text token was chosen.");
-        }
-        state.step.reset();
+        for (std::size_t i = first; i < record.chosen.size(); ++i) sink_.token_done(record.chosen[i]);
     }
 
     const Experiment& experiment_;
@@ -283,19 +358,17 @@ private:
     std::stop_token stop_;
     std::unique_ptr<Backend> backend_;
     Record& record_;
+    bool side_by_side_;
     std::size_t reference_;
+    ReferenceRows reference_rows_;
+    std::vector<std::shared_ptr<const Weights>> draft_weights_;  // [lanes]
     std::vector<std::unique_ptr<Lane>> lanes_;
+    std::deque<LaneFeed> feeds_;  // [lanes]
     std::vector<LaneState> states_;
-    std::vector<std::int32_t> reference_tokens_;  // of the first repetition
-    Buffer reference_logits_;                     // [new_tokens, vocab], only when repetitions alternate
 };
 
-}  // namespace
-
-Result<std::vector<std::int32_t>> prompt_ids(const Experiment& experiment, const LoadedModel& model) {
-    const PromptSpec& prompt = experiment.prompt;
+Result<std::vector<std::int32_t>> ids_of(const PromptSpec& prompt, const LoadedModel& model) {
     const int vocab = model.weights->config.vocab;
-    std::vector<std::int32_t> ids;
     switch (prompt.kind) {
         case PromptSpec::Kind::text:
             if (model.tokenizer == nullptr) {
@@ -305,24 +378,32 @@ Result<std::vector<std::int32_t>> prompt_ids(const Experiment& experiment, const
                         "The model {} has no tokenizer: give the prompt as token ids or as random ids.",
                         model.weights->source)};
             }
-            ids = model.tokenizer->encode_text(prompt.text);
-            break;
-        case PromptSpec::Kind::ids: ids = prompt.ids; break;
-        case PromptSpec::Kind::random:
-            for (int i = 0; i < prompt.length; ++i) {
-                const std::uint64_t bits =
-                    random_bits(prompt.seed, prompt_stream, static_cast<std::uint64_t>(i));
-                ids.push_back(static_cast<std::int32_t>(bits % static_cast<std::uint64_t>(vocab)));
-            }
-            break;
+            return model.tokenizer->encode_text(prompt.text);
+        case PromptSpec::Kind::ids: return prompt.ids;
+        case PromptSpec::Kind::random: break;
     }
-    if (ids.empty()) return Error{ErrorKind::bad_input, "The prompt has no tokens, expected at least one."};
-    for (const std::int32_t id : ids) {
-        if (id >= 0 && id < vocab) continue;
-        return Error{ErrorKind::bad_input,
-                     fmt::format("Prompt token {} is outside the model's vocabulary of {}.", id, vocab)};
+    std::vector<std::int32_t> ids;
+    for (int i = 0; i < prompt.length; ++i) {
+        const std::uint64_t bits = random_bits(prompt.seed, prompt_stream, static_cast<std::uint64_t>(i));
+        ids.push_back(static_cast<std::int32_t>(bits % static_cast<std::uint64_t>(vocab)));
     }
     return ids;
+}
+
+}  // namespace
+
+Result<std::vector<std::vector<std::int32_t>>> prompt_ids(const Experiment& experiment,
+                                                          const LoadedModel& model) {
+    DS_TRY(check_against_model(experiment, model.weights->config));
+    std::vector<std::vector<std::int32_t>> prompts;
+    for (const PromptSpec& prompt : experiment.prompts) {
+        auto ids = ids_of(prompt, model);
+        if (!ids) return ids.error();
+        if (ids->empty())
+            return Error{ErrorKind::bad_input, "The prompt has no tokens, expected at least one."};
+        prompts.push_back(*std::move(ids));
+    }
+    return prompts;
 }
 
 Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& model,
@@ -336,20 +417,16 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     }
     Record record;
     record.experiment = experiment;
-    auto ids = prompt_ids(experiment, model);
-    if (!ids) return ids.error();
-    for (const std::int32_t id : experiment.fixed_ids) {
-        if (id >= 0 && id < model.weights->config.vocab) continue;
-        return Error{ErrorKind::bad_input,
-                     fmt::format("fixed_ids: token {} is outside the model's vocabulary of {}.", id,
-                                 model.weights->config.vocab)};
+    auto prompts = prompt_ids(experiment, model);
+    if (!prompts) return prompts.error();
+    for (auto& ids : *prompts) {
+        std::string text = model.tokenizer != nullptr ? model.tokenizer->decode(ids) : "";
+        record.prompts.push_back({std::move(ids), std::move(text)});
     }
-    record.prompt_ids = *std::move(ids);
     record.model = model.weights->config;
     record.model_source = model.weights->source;
     record.model_hash = weights_hash(*model.weights);
     record.weight_bytes = model.weights->storage.size_bytes();
-    if (model.tokenizer != nullptr) record.prompt_text = model.tokenizer->decode(record.prompt_ids);
 
     record.environment = read_environment();
     record.started_at = utc_now();
@@ -362,11 +439,18 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
         if (measured) read_bandwidth_gb_s = *measured;
     }
     record.environment.read_bandwidth_gb_s = read_bandwidth_gb_s;
-    sink.run_started({static_cast<std::int32_t>(experiment.lanes.size()), experiment.repetitions,
-                      static_cast<std::int32_t>(record.prompt_ids.size()), experiment.new_tokens, threads,
-                      read_bandwidth_gb_s});
     {
         Run run(experiment, model, ledger, sink, stop, std::move(backend), record);
+        DS_TRY(run.make_lanes());
+        RunStarted started{static_cast<std::int32_t>(experiment.lanes.size()),
+                           experiment.repetitions,
+                           {},
+                           experiment.new_tokens,
+                           threads,
+                           read_bandwidth_gb_s};
+        for (const PromptRecord& prompt : record.prompts)
+            started.prompt_lengths.push_back(static_cast<std::int32_t>(prompt.ids.size()));
+        sink.run_started(started);
         run.warm_up();
         run.run_all();
         record.environment.thread_reductions = run.thread_reductions();
@@ -374,8 +458,10 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     record.tensor_bytes_after = ledger->live();
     if (model.tokenizer != nullptr) {
         for (LaneRecord& lane : record.lanes) {
-            if (!lane.repetitions.empty())
-                lane.text = model.tokenizer->decode(lane.repetitions.back().tokens());
+            for (std::size_t i = 0; i < record.prompts.size() && !lane.repetitions.empty(); ++i) {
+                const auto tokens = lane.repetitions.back().tokens(static_cast<int>(i));
+                lane.texts.push_back(model.tokenizer->decode(tokens));
+            }
         }
     }
     sink.run_finished(record.status);

@@ -13,9 +13,10 @@
 
 namespace decodescope {
 
-/// Token ids of an experiment's prompt. Text needs the model's tokenizer; ids are checked against the
-/// vocabulary.
-Result<std::vector<std::int32_t>> prompt_ids(const Experiment& experiment, const LoadedModel& model);
+/// Token ids of the experiment's prompts, one per request. Text needs the model's tokenizer; ids are checked
+/// against the vocabulary.
+Result<std::vector<std::vector<std::int32_t>>> prompt_ids(const Experiment& experiment,
+                                                          const LoadedModel& model);
 
 /// Runs `experiment` on `model`, on the calling thread (plus its compute threads), telling `sink` what
 /// happens. A run that was cancelled, hit a capacity or met a non-finite number still returns its record with

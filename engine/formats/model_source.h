@@ -11,17 +11,11 @@
 
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
+#include "engine/formats/model_ref.h"
 #include "engine/model/weights.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace decodescope {
-
-/// What an experiment names as its model: a folder, a bundled name, or a preset with a seed.
-struct ModelRef {
-    std::string path;    ///< folder or bundled name such as "demo"; empty when a preset is meant
-    std::string preset;  ///< e.g. "gpt2-small"
-    std::uint64_t seed = 0;
-};
 
 /// Reads what a user typed: "preset:NAME" or "preset:NAME,seed=N", else a folder or a bundled name.
 Result<ModelRef> parse_model_ref(std::string_view text);

@@ -5,49 +5,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace decodescope {
 
 namespace {
 
-Result<void> check_input(const ModelConfig& config, std::span<const std::int32_t> tokens,
-                         const AttentionPlan& plan) {
-    const std::int64_t rows = std::int64_t{plan.batch()} * plan.n_query();
-    if (rows < 1 || tokens.size() != static_cast<std::size_t>(rows)) {
-        return Error{ErrorKind::bad_input, fmt::format("Forward: got {} tokens for {} rows of {}.",
-                                                       tokens.size(), plan.batch(), plan.n_query())};
+Result<void> check_input(const ModelConfig& config, const CallTokens& call,
+                         std::span<const std::int32_t> logit_rows) {
+    if (call.n_token() < 1) {
+        return Error{ErrorKind::bad_input,
+                     fmt::format("Forward: got no tokens in {} rows, expected at least one.", call.batch())};
     }
-    for (const std::int32_t token : tokens) {
+    for (const std::int32_t token : call.tokens()) {
         if (token >= 0 && token < config.vocab) continue;
         return Error{
             ErrorKind::bad_input,
             fmt::format("Forward: token id {} is outside the vocabulary of {}.", token, config.vocab)};
     }
-    for (int b = 0; b < plan.batch(); ++b) {
-        for (const std::int32_t position : plan.query_positions(b)) {
-            if (position == slot_padding || (position >= 0 && position < config.n_positions)) continue;
-            return Error{ErrorKind::capacity,
-                         fmt::format("Forward: position {} is beyond the {} positions of the model.",
-                                     position, config.n_positions)};
-        }
+    for (const std::int32_t position : call.positions()) {
+        if (position == slot_padding || (position >= 0 && position < config.n_positions)) continue;
+        return Error{ErrorKind::capacity,
+                     fmt::format("Forward: position {} is beyond the {} positions of the model.", position,
+                                 config.n_positions)};
+    }
+    for (const std::int32_t row : logit_rows) {
+        if (row >= 0 && row < call.n_token()) continue;
+        return Error{ErrorKind::internal,
+                     fmt::format("Forward: logits of token {} of {} were asked for.", row, call.n_token())};
     }
     return {};
 }
 
 /// residual[row] = token embedding + position embedding.
-void embed(const Weights& weights, std::span<const std::int32_t> tokens, const AttentionPlan& plan,
-           float* out) {
+void embed(const Weights& weights, const CallTokens& call, float* out) {
     const std::int64_t d = weights.config.d_model;
-    std::size_t row = 0;
-    for (int b = 0; b < plan.batch(); ++b) {
-        for (const std::int32_t position : plan.query_positions(b)) {
-            const float* token = weights.token_embedding + tokens[row] * d;
-            // A padding row is never read by a real one; it takes position 0 so that it stays finite.
-            const float* place = weights.position_embedding + std::max(position, 0) * d;
-            for (std::int64_t i = 0; i < d; ++i) out[i] = token[i] + place[i];
-            out += d;
-            ++row;
-        }
+    for (std::size_t row = 0; row < call.tokens().size(); ++row) {
+        const float* token = weights.token_embedding + call.tokens()[row] * d;
+        // A padding row is never read by a real one; it takes position 0 so that it stays finite.
+        const float* place = weights.position_embedding + std::max(call.positions()[row], 0) * d;
+        for (std::int64_t i = 0; i < d; ++i) out[i] = token[i] + place[i];
+        out += d;
     }
 }
 
@@ -73,75 +71,114 @@ private:
 
 }  // namespace
 
-Result<ForwardOutput> forward(const Weights& weights, std::span<const std::int32_t> tokens,
-                              const AttentionPlan& plan, LogitsRows logits_rows, KvCache* cache,
+Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
+                              std::span<const std::int32_t> logit_rows, KvCache* cache, Window window,
                               Workspace& workspace, Backend& backend, std::stop_token stop) {
     const ModelConfig& config = weights.config;
-    DS_TRY(check_input(config, tokens, plan));
-    const int rows = plan.batch() * plan.n_query();
-    const int n_logits = logits_rows == LogitsRows::all ? rows : plan.batch();
-    DS_TRY(workspace.ensure(config, rows, n_logits, backend.scores_floats(plan.n_query(), plan.n_slot())));
-    if (cache != nullptr) DS_TRY(cache->begin(plan.batch(), plan.n_query(), plan.query_positions(0)));
+    DS_TRY(check_input(config, call, logit_rows));
+    if (cache != nullptr) DS_TRY(cache->begin(call));
     AppendGuard append(cache);
+    AttentionPlan& plan = workspace.plan();
+    if (cache != nullptr)
+        plan_of_append(*cache, call, window, plan);
+    else
+        plan_without_cache(call, window, plan);
 
+    const int rows = call.n_token();
+    const std::int64_t d = config.d_model;
     const std::int64_t q_width = std::int64_t{config.n_head} * config.head_dim;
     const std::int64_t kv_width = std::int64_t{config.n_kv_head} * config.head_dim;
     const std::int64_t qkv_width = q_width + 2 * kv_width;
-    float* x = workspace.residual();
-    float* normed = workspace.normed();
-    float* qkv = workspace.qkv();
-    embed(weights, tokens, plan, x);
+    const auto residual = workspace.take(Temporary::residual, rows * d);
+    if (!residual) return residual.error();
+    float* x = *residual;
+    embed(weights, call, x);
 
     ForwardOutput output;
+    output.score_cells_allowed = plan.n_allowed();
     for (int l = 0; l < config.n_layer; ++l) {
         if (stop.stop_requested()) return Error{ErrorKind::cancelled, "Stopped on request."};
         const LayerWeights& layer = weights.layers[static_cast<std::size_t>(l)];
 
-        backend.layer_norm(x, rows, config.d_model, layer.attn_norm, config.norm_eps, normed);
-        backend.linear(normed, rows, layer.attn_qkv, qkv, false);
-        AttentionCall call;
-        const KeyValueBlock block{qkv + q_width, qkv + q_width + kv_width, qkv_width};
+        auto normed = workspace.take(Temporary::normed, rows * d);
+        if (!normed) return normed.error();
+        backend.layer_norm(x, rows, config.d_model, layer.attn_norm, config.norm_eps, *normed);
+        const auto qkv = workspace.take(Temporary::qkv, rows * qkv_width);
+        if (!qkv) return qkv.error();
+        backend.linear(*normed, rows, layer.attn_qkv, *qkv, false);
+
+        AttentionCall attention;
+        const KeyValueBlock block{*qkv + q_width, *qkv + q_width + kv_width, qkv_width};
         if (cache != nullptr) {
             DS_TRY(cache->append(l, block));
-            call.kv = cache->view(l);
+            attention.kv = cache->view(l);
         } else {
-            call.kv = {block.k, block.v, plan.n_query() * qkv_width, config.head_dim, qkv_width};
+            attention.kv.k = block.k;
+            attention.kv.v = block.v;
+            attention.kv.head_stride = config.head_dim;
+            attention.kv.slot_stride = qkv_width;
+            attention.kv.by_token = true;
         }
-        call.plan = &plan;
-        call.q = qkv;
-        call.q_stride = qkv_width;
-        call.out = workspace.mixed();
-        call.scores = workspace.scores();
-        call.n_head = config.n_head;
-        call.n_kv_head = config.n_kv_head;
-        call.head_dim = config.head_dim;
-        call.scale = config.scale_attention ? 1.0f / std::sqrt(static_cast<float>(config.head_dim)) : 1.0f;
-        if (config.scale_attention_by_layer) call.scale /= static_cast<float>(l + 1);
+        const auto mixed = workspace.take(Temporary::mixed, rows * q_width);
+        if (!mixed) return mixed.error();
+        const auto scores = workspace.take(
+            Temporary::scores, backend.scores_floats(plan.max_query(), plan.max_slot(), config.head_dim));
+        if (!scores) return scores.error();
+        attention.plan = &plan;
+        attention.q = *qkv;
+        attention.q_stride = qkv_width;
+        attention.out = *mixed;
+        attention.scores = *scores;
+        attention.n_head = config.n_head;
+        attention.n_kv_head = config.n_kv_head;
+        attention.head_dim = config.head_dim;
+        attention.scale =
+            config.scale_attention ? 1.0f / std::sqrt(static_cast<float>(config.head_dim)) : 1.0f;
+        if (config.scale_attention_by_layer) attention.scale /= static_cast<float>(l + 1);
         // Every layer computes the same cells.
-        output.score_cells_computed = backend.attention(call);
-        backend.linear(workspace.mixed(), rows, layer.attn_out, x, true);
+        output.score_cells_computed = backend.attention(attention);
+        backend.linear(*mixed, rows, layer.attn_out, x, true);
 
-        backend.layer_norm(x, rows, config.d_model, layer.ff_norm, config.norm_eps, normed);
-        backend.linear(normed, rows, layer.ff_up, workspace.ff(), false);
-        backend.activation(workspace.ff(), std::int64_t{rows} * config.d_ff, config.activation);
-        backend.linear(workspace.ff(), rows, layer.ff_down, x, true);
+        normed = workspace.take(Temporary::normed, rows * d);
+        if (!normed) return normed.error();
+        backend.layer_norm(x, rows, config.d_model, layer.ff_norm, config.norm_eps, *normed);
+        const auto ff = workspace.take(Temporary::ff, rows * std::int64_t{config.d_ff});
+        if (!ff) return ff.error();
+        backend.linear(*normed, rows, layer.ff_up, *ff, false);
+        backend.activation(*ff, std::int64_t{rows} * config.d_ff, config.activation);
+        backend.linear(*ff, rows, layer.ff_down, x, true);
+    }
+
+    const auto n_logits = static_cast<std::int64_t>(logit_rows.size());
+    if (n_logits > 0) {
+        const auto normed = workspace.take(Temporary::normed, n_logits * d);
+        if (!normed) return normed.error();
+        const auto logits = workspace.take(Temporary::logits, n_logits * config.vocab);
+        if (!logits) return logits.error();
+        for (std::int64_t i = 0; i < n_logits; ++i) {
+            std::copy_n(x + logit_rows[static_cast<std::size_t>(i)] * d, d, *normed + i * d);
+        }
+        backend.layer_norm(*normed, static_cast<int>(n_logits), config.d_model, weights.final_norm,
+                           config.norm_eps, *normed);
+        backend.linear(*normed, static_cast<int>(n_logits), weights.head, *logits, false);
+        output.logits = {*logits, static_cast<std::size_t>(n_logits * config.vocab)};
     }
     DS_TRY(append.commit());
-
-    if (logits_rows == LogitsRows::last) {
-        const std::int64_t d = config.d_model;
-        for (std::int64_t b = 0; b < plan.batch(); ++b) {
-            const float* last = x + ((b + 1) * plan.n_query() - 1) * d;
-            std::copy_n(last, d, normed + b * d);
-        }
-        backend.layer_norm(normed, n_logits, config.d_model, weights.final_norm, config.norm_eps, normed);
-    } else {
-        backend.layer_norm(x, n_logits, config.d_model, weights.final_norm, config.norm_eps, normed);
-    }
-    backend.linear(normed, n_logits, weights.head, workspace.logits(), false);
-    output.logits = {workspace.logits(),
-                     static_cast<std::size_t>(n_logits) * static_cast<std::size_t>(config.vocab)};
     return output;
+}
+
+std::vector<std::int32_t> all_rows(const CallTokens& call) {
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(call.n_token()));
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
+}
+
+std::vector<std::int32_t> last_rows(const CallTokens& call) {
+    std::vector<std::int32_t> rows;
+    for (int b = 0; b < call.batch(); ++b) {
+        if (call.end(b) > call.begin(b)) rows.push_back(call.end(b) - 1);
+    }
+    return rows;
 }
 
 }  // namespace decodescope

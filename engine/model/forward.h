@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <span>
 #include <stop_token>
+#include <vector>
 
 #include "engine/attention/attention_plan.h"
+#include "engine/attention/call_tokens.h"
 #include "engine/backend/backend.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/core/result.h"
@@ -14,23 +16,26 @@
 
 namespace decodescope {
 
-/// Which rows are projected to the vocabulary.
-enum class LogitsRows { last, all };
-
 struct ForwardOutput {
-    /// [batch, 1 or n_query, vocab]; lies in the workspace and is valid until its next use.
+    /// [logit_rows.size(), vocab]; lies in the workspace and is valid until its next use.
     std::span<const float> logits;
+    /// Query-key pairs that causality, padding and window allow, per head and layer, all rows together.
+    std::int64_t score_cells_allowed = 0;
     /// Query-key pairs computed per head and layer, masked ones included.
     std::int64_t score_cells_computed = 0;
 };
 
-/// One forward call: `tokens` [batch, n_query] at the positions and with the visibility of `plan`, appended
-/// to `cache` when there is one (then the plan must come from `plan_append`), else seeing only each other.
-/// Everything is checked before anything is written: token ids, positions against n_positions, the cache's
-/// capacity. `stop` is looked at between layers; a cancelled or failed call leaves the cache as it was
-/// before.
-Result<ForwardOutput> forward(const Weights& weights, std::span<const std::int32_t> tokens,
-                              const AttentionPlan& plan, LogitsRows rows, KvCache* cache,
+/// One forward call: the tokens of `call`, appended to `cache` when there is one, else seeing only each other
+/// (row by row). `logit_rows`: the tokens of the call (indices, any order) whose logits are wanted; none is
+/// fine. Everything is checked before anything is written: token ids, positions against n_positions, the
+/// cache's capacity. `stop` is looked at between layers; a cancelled or failed call leaves the cache as it
+/// was before. What saw what is in `workspace.plan()` afterwards.
+Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
+                              std::span<const std::int32_t> logit_rows, KvCache* cache, Window window,
                               Workspace& workspace, Backend& backend, std::stop_token stop = {});
+
+/// Indices of all tokens of `call`, and of the last token of every row that has one.
+std::vector<std::int32_t> all_rows(const CallTokens& call);
+std::vector<std::int32_t> last_rows(const CallTokens& call);
 
 }  // namespace decodescope

@@ -39,7 +39,8 @@ const char* to_string(Activation activation) {
 
 std::int64_t ModelConfig::n_parameter() const {
     const std::int64_t d = d_model;
-    const std::int64_t per_layer = 4 * d + 3 * d * d + 3 * d + d * d + d + 2 * d * d_ff + d_ff + d;
+    const std::int64_t qkv = std::int64_t{n_head + 2 * n_kv_head} * head_dim;
+    const std::int64_t per_layer = 4 * d + qkv * d + qkv + d * d + d + 2 * d * d_ff + d_ff + d;
     const std::int64_t embeddings = d * vocab + d * n_positions;
     return embeddings + n_layer * per_layer + 2 * d + (tied_head ? 0 : d * vocab);
 }
@@ -66,6 +67,11 @@ Result<void> ModelConfig::validate() const {
         return Error{
             ErrorKind::bad_input,
             fmt::format("Model config: n_kv_head = {} does not divide n_head = {}.", n_kv_head, n_head)};
+    }
+    if (window < 0 || window > max_positions) {
+        return Error{ErrorKind::bad_input,
+                     fmt::format("Model config: sliding_window is {}, expected a number from 0 to {}.",
+                                 window, max_positions)};
     }
     if (!(norm_eps > 1e-12f && norm_eps < 1e-2f)) {
         return Error{

@@ -38,9 +38,11 @@ struct ModelConfig {
     Activation activation = Activation::gelu_tanh;
     bool scale_attention = true;            ///< divide scores by sqrt(head_dim)
     bool scale_attention_by_layer = false;  ///< and by (layer + 1): scale_attn_by_inverse_layer_idx
-    bool tied_head = true;                  ///< the output projection is the token embedding
-    DType stored_dtype = DType::f32;        ///< of the weights in the file; computing is in f32
-    std::vector<std::int32_t> eos_ids;      ///< union of all end-of-text ids the files name
+    int window =
+        0;  ///< sliding window the model was trained with: tokens a query sees, itself included; 0 = all
+    bool tied_head = true;              ///< the output projection is the token embedding
+    DType stored_dtype = DType::f32;    ///< of the weights in the file; computing is in f32
+    std::vector<std::int32_t> eos_ids;  ///< union of all end-of-text ids the files name
 
     /// Number of parameters, the tied head counted once.
     std::int64_t n_parameter() const;

@@ -14,15 +14,17 @@ namespace {
 
 struct Preset {
     std::string_view name;
-    int vocab, n_positions, d_model, n_layer, n_head;
+    int vocab, n_positions, d_model, n_layer, n_head, window;
 };
 
 constexpr Preset presets[] = {
-    {"tiny", 64, 64, 32, 2, 4},
-    {"gpt2-small", 50257, 1024, 768, 12, 12},
-    {"gpt2-medium", 50257, 1024, 1024, 24, 16},
-    {"gpt2-large", 50257, 1024, 1280, 36, 20},
-    {"gpt2-xl", 50257, 1024, 1600, 48, 25},
+    {"tiny", 64, 64, 32, 2, 4, 0},
+    {"one-block", 64, 64, 32, 1, 4, 0},
+    {"tiny-window", 64, 64, 32, 2, 4, 6},
+    {"gpt2-small", 50257, 1024, 768, 12, 12, 0},
+    {"gpt2-medium", 50257, 1024, 1024, 24, 16, 0},
+    {"gpt2-large", 50257, 1024, 1280, 36, 20, 0},
+    {"gpt2-xl", 50257, 1024, 1600, 48, 25, 0},
 };
 
 }  // namespace
@@ -45,6 +47,7 @@ Result<ModelConfig> preset_config(std::string_view name) {
         config.n_head = config.n_kv_head = preset.n_head;
         config.head_dim = preset.d_model / preset.n_head;
         config.d_ff = 4 * preset.d_model;
+        config.window = preset.window;
         return config;
     }
     return Error{ErrorKind::bad_input, fmt::format("Unknown preset \"{}\", expected one of {}.", name,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace decodescope {
@@ -47,7 +48,7 @@ std::size_t place_tensors(Weights& weights, float* base) {
     weights.layers.assign(static_cast<std::size_t>(c.n_layer), {});
     for (LayerWeights& layer : weights.layers) {
         layer.attn_norm = placer.norm(c.d_model);
-        layer.attn_qkv = placer.linear(c.d_model, 3 * c.d_model, true);
+        layer.attn_qkv = placer.linear(c.d_model, (c.n_head + 2 * c.n_kv_head) * c.head_dim, true);
         layer.attn_out = placer.linear(c.d_model, c.d_model, true);
         layer.ff_norm = placer.norm(c.d_model);
         layer.ff_up = placer.linear(c.d_model, c.d_ff, true);
@@ -92,6 +93,20 @@ Result<std::shared_ptr<Weights>> allocate_weights(const ModelConfig& config,
     if (!storage) return storage.error();
     weights->storage = *std::move(storage);
     place_tensors(*weights, weights->storage.f32());
+    return weights;
+}
+
+std::shared_ptr<const Weights> first_layers(std::shared_ptr<const Weights> whole, int n_layer) {
+    auto weights = std::make_shared<Weights>();
+    weights->config = whole->config;
+    weights->config.n_layer = std::min(n_layer, whole->config.n_layer);
+    weights->token_embedding = whole->token_embedding;
+    weights->position_embedding = whole->position_embedding;
+    weights->layers.assign(whole->layers.begin(), whole->layers.begin() + weights->config.n_layer);
+    weights->final_norm = whole->final_norm;
+    weights->head = whole->head;
+    weights->source = fmt::format("{}, first {} layers", whole->source, weights->config.n_layer);
+    weights->whole = std::move(whole);
     return weights;
 }
 

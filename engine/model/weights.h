@@ -29,7 +29,8 @@ struct Norm {
 /// One transformer block of the gpt2 family.
 struct LayerWeights {
     Norm attn_norm;
-    Linear attn_qkv;  // n_in d_model, n_out 3 * d_model: q, then k, then v, heads contiguous in each
+    Linear attn_qkv;  // n_in d_model, n_out (n_head + 2 n_kv_head) * head_dim: q, then k, then v, heads
+                      // contiguous in each
     Linear attn_out;  // n_in d_model, n_out d_model
     Norm ff_norm;
     Linear ff_up;    // n_in d_model, n_out d_ff
@@ -50,6 +51,7 @@ struct Weights {
     std::string hash;    ///< "sha256:..." of the weight file, or of the preset's definition;
                          ///< empty for a large file, see `weights_hash`
     std::function<std::string()> compute_hash;  ///< set when `hash` is empty
+    std::shared_ptr<const Weights> whole;       ///< set when this is a part of it: keeps the tensors alive
     std::vector<std::string> notes;  ///< what the loader wants the user to know (skipped buffers, ties)
 
     /// Bytes of weights one decode step must read: every matrix, norm and bias once, the embedding row apart.
@@ -59,6 +61,10 @@ struct Weights {
 /// What names the weights in a record: `hash`, or for a file that was too large to hash while loading the
 /// same, computed now (about 3 ms per MB, once). Empty when the file cannot be read any more.
 std::string weights_hash(const Weights& weights);
+
+/// The model that only has the first `n_layer` blocks of `whole`, its embeddings, final norm and head; no
+/// tensor is copied. What drafts cheaply for the whole model.
+std::shared_ptr<const Weights> first_layers(std::shared_ptr<const Weights> whole, int n_layer);
 
 /// Allocates one block for `config` and points every tensor into it, zero-filled; a loader fills
 /// `tensor_slots`.

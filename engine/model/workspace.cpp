@@ -5,33 +5,49 @@ namespace decodescope {
 
 namespace {
 
-Result<void> grow(Buffer& buffer, const std::shared_ptr<MemoryLedger>& ledger, Owner owner,
-                  std::int64_t floats) {
-    if (buffer.size_bytes() >= static_cast<std::size_t>(floats) * sizeof(float)) return {};
-    buffer.release();  // contents are scratch: free first, so that old and new never exist together
-    auto larger = Buffer::floats(ledger, owner, static_cast<std::size_t>(floats));
-    if (!larger) return larger.error();
-    buffer = *std::move(larger);
-    return {};
+Owner owner_of(Temporary temporary) {
+    if (temporary == Temporary::logits) return Owner::logits;
+    return temporary == Temporary::scores ? Owner::workspace : Owner::activations;
 }
 
 }  // namespace
 
-Result<void> Workspace::ensure(const ModelConfig& config, std::int64_t rows, std::int64_t logit_rows,
-                               std::int64_t scores) {
-    const std::int64_t d = config.d_model;
-    const std::int64_t qkv_width = std::int64_t{config.n_head + 2 * config.n_kv_head} * config.head_dim;
-    DS_TRY(grow(residual_, ledger_, Owner::activations, rows * d));
-    DS_TRY(grow(normed_, ledger_, Owner::activations, rows * d));
-    DS_TRY(grow(qkv_, ledger_, Owner::activations, rows * qkv_width));
-    DS_TRY(grow(mixed_, ledger_, Owner::activations, rows * std::int64_t{config.n_head} * config.head_dim));
-    DS_TRY(grow(ff_, ledger_, Owner::activations, rows * config.d_ff));
-    DS_TRY(grow(logits_, ledger_, Owner::logits, logit_rows * config.vocab));
-    return grow(scores_, ledger_, Owner::workspace, scores);
+Result<void> Workspace::reserve(const ModelConfig& config, int batch, std::int64_t rows,
+                                std::int64_t logit_rows, std::int64_t scores, int n_slot) {
+    if (policy_ == AllocationPolicy::fresh) return {};
+    const std::int64_t q_width = std::int64_t{config.n_head} * config.head_dim;
+    const std::int64_t kv_width = std::int64_t{config.n_kv_head} * config.head_dim;
+    const auto make_room = [&](Temporary temporary, std::int64_t floats) -> Result<void> {
+        const auto taken = take(temporary, floats);
+        return taken ? Result<void>() : Result<void>(taken.error());
+    };
+    DS_TRY(make_room(Temporary::residual, rows * config.d_model));
+    DS_TRY(make_room(Temporary::normed, std::max(rows, logit_rows) * config.d_model));
+    DS_TRY(make_room(Temporary::qkv, rows * (q_width + 2 * kv_width)));
+    DS_TRY(make_room(Temporary::mixed, rows * q_width));
+    DS_TRY(make_room(Temporary::ff, rows * config.d_ff));
+    DS_TRY(make_room(Temporary::logits, logit_rows * config.vocab));
+    DS_TRY(make_room(Temporary::scores, scores));
+    plan_.reserve(batch, static_cast<int>(rows), n_slot);
+    return {};
+}
+
+Result<float*> Workspace::take(Temporary temporary, std::int64_t floats) {
+    Buffer& buffer = buffers_[static_cast<std::size_t>(temporary)];
+    const auto count = static_cast<std::size_t>(floats);
+    const bool reused = policy_ == AllocationPolicy::reused;
+    if (reused && buffer.size_bytes() >= count * sizeof(float)) return buffer.f32();
+    buffer.release();  // contents are scratch: free first, so that old and new never exist together
+    auto made =
+        Buffer::floats(ledger_, owner_of(temporary), count, reused ? BufferSource::best : BufferSource::heap);
+    if (!made) return made.error();
+    buffer = *std::move(made);
+    return buffer.f32();
 }
 
 void Workspace::release() {
-    for (Buffer* buffer : {&residual_, &normed_, &qkv_, &mixed_, &ff_, &logits_, &scores_}) buffer->release();
+    for (Buffer& buffer : buffers_) buffer.release();
+    plan_ = {};
 }
 
 }  // namespace decodescope

@@ -1,39 +1,58 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "engine/attention/attention_plan.h"
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
 #include "engine/model/model_config.h"
 
 namespace decodescope {
 
-/// The work buffers of one lane's forward calls, tracked by owner. Grows when a call needs more and keeps
-/// what it has until `release`. Not shared between lanes.
+/// The temporaries of a forward pass.
+enum class Temporary {
+    residual,  // [rows, d_model]
+    normed,    // [rows, d_model]
+    qkv,       // [rows, (n_head + 2 n_kv_head) * head_dim]
+    mixed,     // [rows, n_head * head_dim]
+    ff,        // [rows, d_ff]
+    logits,    // [logit_rows, vocab]
+    scores,    // attention scratch
+};
+inline constexpr std::size_t n_temporary = 7;
+
+/// The work buffers of one lane's forward calls, tracked by owner. With the policy `reused` they grow when a
+/// call needs more and are kept until `release`; with `fresh` every temporary is a heap allocation of its
+/// own, made when it is needed, and the one before it is freed then. Not shared between lanes.
 class Workspace {
 public:
-    explicit Workspace(std::shared_ptr<MemoryLedger> ledger) : ledger_(std::move(ledger)) {}
+    explicit Workspace(std::shared_ptr<MemoryLedger> ledger,
+                       AllocationPolicy policy = AllocationPolicy::reused)
+        : ledger_(std::move(ledger)), policy_(policy) {}
 
-    /// Makes room for `rows` token rows, `logit_rows` rows of logits and `scores` floats of attention
-    /// scratch.
-    Result<void> ensure(const ModelConfig& config, std::int64_t rows, std::int64_t logit_rows,
-                        std::int64_t scores);
+    /// Makes room for calls of `rows` tokens in `batch` rows of at most `n_slot` slots, `logit_rows` rows of
+    /// logits and `scores` floats of attention scratch, so that such calls allocate nothing. Does nothing
+    /// with the policy `fresh`.
+    Result<void> reserve(const ModelConfig& config, int batch, std::int64_t rows, std::int64_t logit_rows,
+                         std::int64_t scores, int n_slot);
+    /// `floats` floats for the next contents of a temporary; what it held before is lost.
+    Result<float*> take(Temporary temporary, std::int64_t floats);
     /// Frees everything.
     void release();
 
-    float* residual() { return residual_.f32(); }  // [rows, d_model]
-    float* normed() { return normed_.f32(); }      // [rows, d_model]
-    float* qkv() { return qkv_.f32(); }            // [rows, (n_head + 2 n_kv_head) * head_dim]
-    float* mixed() { return mixed_.f32(); }        // [rows, n_head * head_dim]
-    float* ff() { return ff_.f32(); }              // [rows, d_ff]
-    float* logits() { return logits_.f32(); }      // [logit_rows, vocab]
-    float* scores() { return scores_.f32(); }
+    /// Who sees whom in the call that is being made, or was made last.
+    AttentionPlan& plan() { return plan_; }
+    const AttentionPlan& plan() const { return plan_; }
 
 private:
     std::shared_ptr<MemoryLedger> ledger_;
-    Buffer residual_, normed_, qkv_, mixed_, ff_, logits_, scores_;
+    AllocationPolicy policy_;
+    std::array<Buffer, n_temporary> buffers_;
+    AttentionPlan plan_;
 };
 
 }  // namespace decodescope

@@ -5,10 +5,12 @@
 #include <cmath>
 
 #include "engine/decode/sampler.h"
+#include "engine/verify/softmax_sums.h"
 
 namespace decodescope {
 
-LogitComparison compare_logits(std::span<const float> logits, std::span<const float> reference) {
+LogitComparison compare_logits(std::span<const float> logits, std::span<const float> reference,
+                               std::int32_t right_token) {
     LogitComparison comparison;
     if (logits.empty() || logits.size() != reference.size()) return comparison;
     const auto n = static_cast<double>(reference.size());
@@ -19,7 +21,9 @@ LogitComparison compare_logits(std::span<const float> logits, std::span<const fl
     double worst = 0;
     for (std::size_t i = 0; i < reference.size(); ++i) {
         squares += (reference[i] - mean) * (reference[i] - mean);
-        worst = std::max(worst, std::abs(double{logits[i]} - double{reference[i]}));
+        const double difference = std::abs(double{logits[i]} - double{reference[i]});
+        // A NaN, once met, stays.
+        if (!(difference <= worst) && !std::isnan(worst)) worst = difference;
     }
     comparison.compared = true;
     comparison.max_abs_error = worst;
@@ -33,6 +37,19 @@ LogitComparison compare_logits(std::span<const float> logits, std::span<const fl
     }
     comparison.top2_margin =
         reference.size() > 1 ? double{reference[static_cast<std::size_t>(top)]} - second : 0;
+
+    const float largest = reference[static_cast<std::size_t>(top)];
+    const float own_largest = *std::max_element(logits.begin(), logits.end());
+    const SoftmaxSums sums = softmax_sums(reference.data(), logits.data(),
+                                          static_cast<std::int64_t>(reference.size()), largest, own_largest);
+    // sum p (log p - log q), with log p = x - largest - log(sum).
+    const double divergence = sums.moment / sums.x - (double{largest} + std::log(sums.x)) +
+                              (double{own_largest} + std::log(sums.y));
+    // Rounding can bring that of equal rows just below 0; NaN stays NaN.
+    comparison.kl_divergence = divergence < 0 ? 0 : divergence;
+    const auto right = static_cast<std::size_t>(right_token >= 0 ? right_token : top);
+    comparison.reference_probability = std::exp(double{reference[right]} - double{largest}) / sums.x;
+    comparison.lane_probability = std::exp(double{logits[right]} - double{own_largest}) / sums.y;
     return comparison;
 }
 

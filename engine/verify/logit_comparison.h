@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "engine/experiment/events.h"
@@ -8,7 +9,9 @@
 namespace decodescope {
 
 /// Compares one row of logits [vocab] with the reference's. relative_error is the largest absolute difference
-/// over the (population) standard deviation of the reference row.
-LogitComparison compare_logits(std::span<const float> logits, std::span<const float> reference);
+/// over the (population) standard deviation of the reference row. `right_token`: the one whose probability
+/// is compared; -1 = the reference's largest logit.
+LogitComparison compare_logits(std::span<const float> logits, std::span<const float> reference,
+                               std::int32_t right_token = -1);
 
 }  // namespace decodescope

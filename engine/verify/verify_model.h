@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -27,6 +28,7 @@ struct VerifyOptions {
     int steps = 12;          ///< decode steps after the prompt
     std::uint64_t seed = 1;  ///< of the token ids and of the chunk partitions
     int threads = 0;         ///< 0 = all physical cores
+    std::function<void(const VerifyCheck&)> on_check;  ///< told every check as it is made; on the same thread
 };
 
 struct VerifyReport {
@@ -34,10 +36,13 @@ struct VerifyReport {
     bool all_held() const;
 };
 
-/// Checks that this engine decodes `model` right: cached = naive at every step for both caches, arbitrary
-/// chunk partitions, one token at a time, KV bytes = formula after every append, copied bytes, request
-/// isolation (A, B, A), capacity refused before anything is written, causality, and finite logits. An `Error`
-/// means that it could not be run.
+/// Checks that this engine decodes `model` right, against decoding without a cache: every cache kind at every
+/// step (equal for those that compute in f32, within a limit for the others), a committed list of ways to cut
+/// 17 tokens into calls, rollback after drafts, request isolation (A, B, A), reordered rows, shared prefixes
+/// with one writer, capacity refused before anything is written, windows that mask and that forget, ragged
+/// batches with pads in front, behind and without, rows that join, leave and are cancelled, speculation, one
+/// seed giving one text everywhere; KV bytes = formula = tensors after every append; causality and finite
+/// logits. An `Error` means that it could not be run.
 Result<VerifyReport> verify_model(const LoadedModel& model, const VerifyOptions& options,
                                   std::shared_ptr<MemoryLedger> ledger, std::stop_token stop = {});
 

@@ -45,11 +45,11 @@ Record smallRecord() {
     Record record;
     record.experiment.new_tokens = 3;
     record.experiment.repetitions = 1;
-    record.experiment.prompt.kind = PromptSpec::Kind::ids;
-    record.experiment.prompt.ids = {1, 2};
+    record.experiment.prompts[0].kind = PromptSpec::Kind::ids;
+    record.experiment.prompts[0].ids = {1, 2};
     for (const char* name : {"naive", "static"}) record.experiment.lanes.push_back(*lane_from_name(name));
     record.model = *preset_config("tiny");
-    record.prompt_ids = {1, 2};
+    record.prompts = {{{1, 2}, {}}};
     for (std::size_t lane = 0; lane < 2; ++lane) {
         LaneRecord result;
         result.spec = record.experiment.lanes[lane];
@@ -63,7 +63,12 @@ Record smallRecord() {
             event.start_ns = step * 2'000'000;
             event.end_ns = event.start_ns + 1'000'000;
             event.tensor_bytes = {1000, 200, 30, 4, 5};
+            event.n_token = event.n_row = 1;
             repetition.steps.push_back(event);
+            TokenEvent token;
+            token.lane = event.lane;
+            token.step = token.index = token.token = step;
+            repetition.chosen.push_back(token);
         }
         result.repetitions.push_back(repetition);
         record.lanes.push_back(result);

@@ -42,14 +42,14 @@ int main(int argc, char** argv) {
         return 3;
     }
     Experiment experiment;
-    experiment.prompt.kind = PromptSpec::Kind::random;
-    experiment.prompt.length = 128;
+    experiment.prompts[0].kind = PromptSpec::Kind::random;
+    experiment.prompts[0].length = 128;
     experiment.new_tokens = 64;
     experiment.repetitions = 5;
     for (const char* name : {"naive", "static", "concat"}) experiment.lanes.push_back(*lane_from_name(name));
     EventSink sink;
     fmt::print("{}, prompt {}, {} new tokens, medians of {} repetitions\n", config->name,
-               experiment.prompt.length, experiment.new_tokens, experiment.repetitions);
+               experiment.prompts[0].length, experiment.new_tokens, experiment.repetitions);
     for (const int threads : {1, 2}) {
         experiment.threads = threads;
         const auto record = run_experiment(experiment, {*weights, nullptr}, ledger, sink);

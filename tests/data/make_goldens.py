@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the reference logits that the engine's forward pass is compared with.
+"""Makes the reference numbers that the engine is compared with.
 
 The numbers come from an independent implementation, PyTorch and Hugging Face transformers:
 
     pip install torch transformers safetensors
     python3 make_goldens.py                          # the tiny random models: gpt2/*/
-    python3 make_goldens.py --demo ../../resources/models/demo   # demo.safetensors
+    python3 make_goldens.py --sampling               # sampling.safetensors
+    python3 make_goldens.py --demo ../../resources/models/demo   # demo*.safetensors
 
 The tests need none of these packages: they read the committed files.
 
@@ -14,6 +15,13 @@ Each folder gpt2/NAME is a model as Hugging Face programs write it, with `golden
 `prompt.I` (I64, [T]) and `logits.I` (F32, [T, vocab]) for several prompts. Weights stored in F16 or BF16
 are read back from the file first, so the reference sees the rounded weights; it then computes in F64.
 Every parameter is random, biases and norms included, so that a part which is left out shows.
+
+`sampling.safetensors` holds what the logits processors and warpers of transformers make of rows of logits:
+`logits` (F32, [rows, vocab]), `history` (I64, [rows, 24], -1 = nothing), `settings` (F64, [cases, 5]: top_k,
+top_p, min_p, temperature, repetition penalty; 0 or 1 = off) and `log_probs` (F32, [cases, rows, vocab], -inf =
+filtered out).
+
+`demo_generations.safetensors` and `demo_beams.safetensors`: see make_demo_generations and make_demo_beams.
 """
 
 import argparse
@@ -131,8 +139,11 @@ def save_golden(path, prompts, logits, **metadata):
     for i, (ids, rows) in enumerate(zip(prompts, logits)):
         tensors[f"prompt.{i}"] = torch.tensor(ids, dtype=torch.int64)
         tensors[f"logits.{i}"] = rows.float().contiguous()
-    metadata |= {"torch": torch.__version__, "transformers": transformers.__version__}
-    save_file(tensors, path, metadata=metadata)
+    save_file(tensors, path, metadata=metadata | versions())
+
+
+def versions():
+    return {"torch": torch.__version__, "transformers": transformers.__version__}
 
 
 def make_tiny_models():
@@ -164,21 +175,185 @@ def make_demo(folder):
     weights = folder / "model.safetensors"
     tokenizer = transformers.GPT2Tokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"))
     ids = tokenizer(text)["input_ids"]
-    logits = reference_logits(read_back(folder), [ids])
-    digest = hashlib.sha256(weights.read_bytes()).hexdigest()
-    save_golden(HERE / "demo.safetensors", [ids], logits, text=text, model="sha256:" + digest)
+    model = read_back(folder)
+    logits = reference_logits(model, [ids])
+    digest = "sha256:" + hashlib.sha256(weights.read_bytes()).hexdigest()
+    save_golden(HERE / "demo.safetensors", [ids], logits, text=text, model=digest)
     print(json.dumps({"text": text, "ids": ids, "model": digest}))
+    make_demo_generations(folder, model, digest)
+    make_demo_beams(folder, model, digest)
+
+
+# top_k, top_p, min_p, temperature, repetition penalty
+SAMPLING_CASES = [
+    (0, 1.0, 0.0, 1.0, 1.0),
+    (0, 1.0, 0.0, 0.7, 1.0),
+    (0, 1.0, 0.0, 3.0, 1.0),
+    (5, 1.0, 0.0, 1.0, 1.0),
+    (1, 1.0, 0.0, 1.3, 1.0),
+    (100, 1.0, 0.0, 1.0, 1.0),  # more than there are
+    (0, 0.9, 0.0, 1.0, 1.0),
+    (0, 0.05, 0.0, 1.0, 1.0),
+    (0, 1e-6, 0.0, 5.0, 1.0),  # one token is kept whatever is asked for
+    (0, 0.999, 0.0, 2.0, 1.0),
+    (0, 1.0, 0.1, 1.0, 1.0),
+    (0, 1.0, 0.99, 0.5, 1.0),
+    (0, 1.0, 0.0, 1.0, 1.3),
+    (0, 1.0, 0.0, 1.0, 0.6),  # rewards what is repeated
+    (10, 0.8, 0.0, 0.9, 1.0),
+    (20, 0.95, 0.05, 1.2, 1.1),
+    (7, 0.5, 0.3, 0.8, 2.0),
+    (0, 0.7, 0.2, 1.5, 1.5),
+]
+
+
+def make_sampling():
+    """The filters, in the order in which generate() applies them."""
+    generator = torch.Generator().manual_seed(21)
+    scale = torch.tensor([0.5, 2.0, 4.0, 8.0]).unsqueeze(1)
+    logits = torch.randn(4, VOCAB, generator=generator) * scale
+    lengths = [1, 7, 24, 12]
+    histories = [torch.randint(VOCAB, (length,), generator=generator) for length in lengths]
+    histories[1][3:] = histories[1][0]  # an id that comes often counts once
+    histories[3][0] = logits[3].argmax()
+    cases = []
+    for top_k, top_p, min_p, temperature, penalty in SAMPLING_CASES:
+        steps = transformers.LogitsProcessorList()
+        if penalty != 1:
+            steps.append(transformers.RepetitionPenaltyLogitsProcessor(penalty))
+        if temperature != 1:
+            steps.append(transformers.TemperatureLogitsWarper(temperature))
+        if top_k != 0:
+            steps.append(transformers.TopKLogitsWarper(top_k))
+        if top_p != 1:
+            steps.append(transformers.TopPLogitsWarper(top_p))
+        if min_p != 0:
+            steps.append(transformers.MinPLogitsWarper(min_p))
+        rows = [steps(ids.unsqueeze(0), row.unsqueeze(0))[0] for ids, row in zip(histories, logits)]
+        cases.append(torch.stack(rows).log_softmax(-1))
+    padded = torch.full((len(lengths), max(lengths)), -1, dtype=torch.int64)
+    for row, ids in zip(padded, histories):
+        row[: len(ids)] = ids
+    tensors = {
+        "logits": logits,
+        "history": padded,
+        "settings": torch.tensor(SAMPLING_CASES, dtype=torch.float64),
+        "log_probs": torch.stack(cases).contiguous(),
+    }
+    save_file(tensors, HERE / "sampling.safetensors", metadata=versions())
+    kept = torch.stack(cases).isfinite().sum(-1)
+    print("tokens kept per case and row:", kept.tolist())
+
+
+RAGGED = (3, 7, 12, 19)
+BOOK = (
+    "It is a truth universally acknowledged, that a single man in possession of a good fortune, must be in want "
+    "of a wife. "
+    "However little known the feelings or views of such a man may be on his first entering a neighbourhood"
+)
+
+
+def ragged_prompts(folder):
+    """Four prompts of RAGGED tokens, each from another place of a text."""
+    tokenizer = transformers.GPT2Tokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"))
+    ids = tokenizer(BOOK)["input_ids"]
+    return [ids[start : start + length] for start, length in zip((0, 5, 11, 2), RAGGED)]
+
+
+def greedy_batch(model, prompts, n_new):
+    """Greedy generation of a left-padded batch by generate(); eos is the pad and never stops it."""
+    pad = model.config.eos_token_id
+    width = max(len(ids) for ids in prompts)
+    tokens = torch.tensor([[pad] * (width - len(ids)) + ids for ids in prompts])
+    mask = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in prompts])
+    out = model.generate(
+        tokens,
+        attention_mask=mask,
+        generation_config=transformers.GenerationConfig(
+            max_new_tokens=n_new,
+            do_sample=False,
+            num_beams=1,
+            pad_token_id=pad,
+            bos_token_id=pad,
+            eos_token_id=None,
+            return_dict_in_generate=True,
+            output_logits=True,
+        ),
+    )
+    logits = torch.stack(out.logits, dim=1)  # [batch, n_new, vocab]
+    return out.sequences[:, width:], logits
+
+
+def make_demo_generations(folder, model, digest, n_new=64, steps=(0, 1, 40)):
+    """demo_generations.safetensors: `prompt.I` (I64, [n_prompt]) for four ragged prompts; `alone.I` and
+    `batch.I` (I64, [64]), the greedy answer of prompt I by itself and as a row of the left-padded batch;
+    `logits.steps` (I64, [3]), `logits.batch` and `logits.alone` (F32, [4, 3, vocab]), the logits from which
+    those new tokens were taken (0 = by the prefill)."""
+    prompts = ragged_prompts(folder)
+    with torch.no_grad():
+        batch, batch_logits = greedy_batch(model, prompts, n_new)
+        alone = [greedy_batch(model, [ids], n_new) for ids in prompts]
+    tensors = {"logits.steps": torch.tensor(steps, dtype=torch.int64)}
+    for i, ids in enumerate(prompts):
+        tensors[f"prompt.{i}"] = torch.tensor(ids, dtype=torch.int64)
+        tensors[f"alone.{i}"] = alone[i][0][0].clone()
+        tensors[f"batch.{i}"] = batch[i].clone()
+    tensors["logits.batch"] = batch_logits[:, list(steps)].float().contiguous()
+    tensors["logits.alone"] = torch.stack([logits[0, list(steps)] for _, logits in alone]).float().contiguous()
+    save_file(tensors, HERE / "demo_generations.safetensors", metadata=versions() | {"model": digest})
+    top = torch.cat([logits for _, logits in alone]).topk(2).values
+    print("batched = alone:", [bool((batch[i] == alone[i][0][0]).all()) for i in range(len(prompts))])
+    print("largest difference of the logits:", float((tensors["logits.batch"] - tensors["logits.alone"]).abs().max()))
+    print("smallest margin of the greedy tokens:", float((top[..., 0] - top[..., 1]).min()))
+
+
+def make_demo_beams(folder, model, digest, n_new=16, n_beams=4):
+    """demo_beams.safetensors: for two prompts, `prompt.I` (I64, [n_prompt]), `sequences.I` (I64, [4, 16]), the
+    four beams of generate(num_beams=4, length_penalty=0) from the best down, which never stop early, and
+    `log_probs.I` (F64, [4]), each the sum of its tokens' log-probabilities, computed by one forward pass."""
+    tensors = {}
+    for i, ids in enumerate(ragged_prompts(folder)[1:3]):
+        with torch.no_grad():
+            out = model.generate(
+                torch.tensor([ids]),
+                attention_mask=torch.ones(1, len(ids), dtype=torch.int64),
+                generation_config=transformers.GenerationConfig(
+                    max_new_tokens=n_new,
+                    do_sample=False,
+                    num_beams=n_beams,
+                    num_return_sequences=n_beams,
+                    length_penalty=0.0,
+                    early_stopping=False,
+                    pad_token_id=model.config.eos_token_id,
+                    bos_token_id=model.config.eos_token_id,
+                    eos_token_id=None,
+                    return_dict_in_generate=True,
+                    output_scores=True,
+                ),
+            )
+            logits = model(out.sequences).logits[:, len(ids) - 1 : -1].double()
+        new = out.sequences[:, len(ids) :]
+        sums = logits.log_softmax(-1).gather(-1, new.unsqueeze(-1)).squeeze(-1).sum(-1)
+        tensors[f"prompt.{i}"] = torch.tensor(ids, dtype=torch.int64)
+        tensors[f"sequences.{i}"] = new.contiguous()
+        tensors[f"log_probs.{i}"] = sums
+        print("beams:", sums.tolist(), "generate says", out.sequences_scores.tolist())
+    save_file(tensors, HERE / "demo_beams.safetensors", metadata=versions() | {"model": digest})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--demo", type=Path, help="folder of the demo model: make demo.safetensors only")
+    parser.add_argument("--demo", type=Path, help="folder of the demo model: make its files only")
+    parser.add_argument("--sampling", action="store_true", help="make sampling.safetensors only")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.demo is not None:
         make_demo(arguments.demo)
+    elif arguments.sampling:
+        make_sampling()
     else:
         make_tiny_models()
+        make_sampling()
 
 
 if __name__ == "__main__":

@@ -2,27 +2,25 @@
 #include "ui/experiment_panel/experiment_panel.h"
 
 #include <QComboBox>
-#include <QDoubleSpinBox>
 #include <QFormLayout>
-#include <QFrame>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPainter>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
-#include <QRegularExpressionValidator>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QStandardItemModel>
 #include <QVBoxLayout>
 
 #include <algorithm>
 
+#include "ui/experiment_panel/form_fields.h"
+#include "ui/experiment_panel/generation_form.h"
 #include "ui/experiment_panel/lane_card.h"
+#include "ui/experiment_panel/lane_kinds.h"
 #include "ui/experiment_panel/model_card.h"
+#include "ui/experiment_panel/prompt_list.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/slim_scroll_bar.h"
@@ -31,68 +29,32 @@ namespace decodescope {
 
 namespace {
 
-constexpr int largestCount = 1'000'000;
-enum PromptKind { promptAsText, promptIds, promptRandom };
+constexpr int mostPasses = 10'000;
+constexpr int mostThreads = 1024;
 
-QSpinBox* spinBox(QWidget* parent, const char* objectName, const QString& accessibleName,
-                  const QString& toolTip, int minimum, int maximum) {
-    auto* box = new QSpinBox(parent);
-    box->setObjectName(QLatin1String(objectName));
-    box->setAccessibleName(accessibleName);
-    box->setToolTip(toolTip);
-    box->setRange(minimum, maximum);
-    box->setKeyboardTracking(false);
-    guardWheel(box);
-    return box;
-}
-
-QLineEdit* seedEdit(QWidget* parent, const char* objectName, const QString& accessibleName,
-                    const QString& toolTip) {
-    auto* edit = new QLineEdit(parent);
-    edit->setObjectName(QLatin1String(objectName));
-    edit->setAccessibleName(accessibleName);
-    edit->setToolTip(toolTip);
-    edit->setValidator(
-        new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{0,19}")), edit));
-    return edit;
-}
-
-QPlainTextEdit* textBox(QWidget* parent, const char* objectName, const QString& accessibleName,
-                        const QString& placeholder) {
-    auto* edit = new QPlainTextEdit(parent);
-    edit->setObjectName(QLatin1String(objectName));
-    edit->setAccessibleName(accessibleName);
-    edit->setPlaceholderText(placeholder);
-    edit->setTabChangesFocus(true);
-    edit->setFixedHeight(edit->fontMetrics().lineSpacing() * 3 + 2 * edit->fontMetrics().descent() + 8);
-    return edit;
-}
-
-std::vector<std::int32_t> parseIds(const QString& text) {
-    std::vector<std::int32_t> ids;
-    static const QRegularExpression separators(QStringLiteral("[\\s,\\[\\]]+"));
-    for (const QString& part : text.split(separators, Qt::SkipEmptyParts)) {
-        bool ok = false;
-        const int id = part.toInt(&ok);
-        // -1 is no token of any vocabulary: the run refuses it and names it.
-        ids.push_back(ok ? id : -1);
-    }
-    return ids;
-}
-
-QString idsText(const std::vector<std::int32_t>& ids) {
-    QStringList parts;
-    for (const std::int32_t id : ids) parts << QString::number(id);
-    return parts.join(QLatin1Char(' '));
-}
-
-std::string freeLaneName(const std::vector<LaneSpec>& lanes, const std::string& wanted) {
+std::string freeLaneName(const std::vector<LaneSpec>& lanes, const std::string& wanted, std::size_t except) {
     const auto taken = [&](const std::string& name) {
-        return std::any_of(lanes.begin(), lanes.end(), [&](const LaneSpec& l) { return l.name == name; });
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+            if (i != except && lanes[i].name == name) return true;
+        }
+        return false;
     };
     std::string name = wanted;
     for (int n = 2; taken(name); ++n) name = wanted + ' ' + std::to_string(n);
     return name;
+}
+
+// Number in "lanes[3].cache.block is ..." or -1 when the sentence is about something else.
+int indexIn(const QString& sentence, const char* list) {
+    const QRegularExpression pattern(QStringLiteral("^%1\\[(\\d+)\\]").arg(QLatin1String(list)));
+    const QRegularExpressionMatch match = pattern.match(sentence);
+    return match.hasMatch() ? match.captured(1).toInt() : -1;
+}
+
+// Under its own card a sentence need not say which lane or prompt it is about.
+QString withoutPlace(const QString& sentence) {
+    static const QRegularExpression place(QStringLiteral("^(?:lanes|prompts)\\[\\d+\\]\\."));
+    return QString(sentence).remove(place);
 }
 
 }  // namespace
@@ -116,131 +78,50 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     auto* column = new QVBoxLayout(m_body);
     column->setContentsMargins(metrics.padding, metrics.padding, metrics.padding, metrics.padding);
     column->setSpacing(metrics.padding / 2);
-    column->addWidget(sectionLabel(tr("Model"), m_body));
+    const auto section = [&](const QString& title) {
+        if (column->count() > 0) column->addSpacing(metrics.padding / 2);
+        column->addWidget(sectionLabel(title, m_body));
+    };
+    section(tr("Model"));
     m_model = new ModelCard(m_body);
     column->addWidget(m_model);
+    section(tr("Prompts"));
+    m_prompts = new PromptList(m_body);
+    column->addWidget(m_prompts);
+    section(tr("Generation"));
+    m_generation = new GenerationForm(m_body);
+    column->addWidget(m_generation);
+    m_generationProblem = addProblemLabel(column, "generationProblem");
+    section(tr("Lanes"));
+    buildLanes(column);
+    section(tr("Measuring"));
+    buildRun(column);
+    m_runProblem = addProblemLabel(column, "runProblem");
+    column->addStretch(1);
+
     connect(m_model, &ModelCard::chosen, this, &ExperimentPanel::modelChosen);
     connect(m_model, &ModelCard::browseRequested, this, &ExperimentPanel::browseRequested);
-    buildPrompt(column);
-    buildGeneration(column);
-    buildLanes(column);
-    buildRun(column);
-    column->addStretch(1);
+    connect(m_prompts, &PromptList::rebuilt, this, &ExperimentPanel::orderTabs);
+    connect(m_prompts, &PromptList::edited, this, &ExperimentPanel::changed);
+    connect(m_generation, &GenerationForm::edited, this, &ExperimentPanel::changed);
     setAccessibleName(tr("Experiment"));
     setExperiment(Experiment());
 }
 
-QFormLayout* ExperimentPanel::addForm(QVBoxLayout* column) {
-    auto* form = new QFormLayout;
-    form->setSpacing(CardMetrics(font()).padding / 2);
-    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    column->addLayout(form);
-    return form;
-}
-
-void ExperimentPanel::buildPrompt(QVBoxLayout* column) {
-    const CardMetrics metrics(font());
-    column->addSpacing(metrics.padding / 2);
-    auto* head = new QHBoxLayout;
-    head->addWidget(sectionLabel(tr("Prompt"), m_body), 1);
-    m_promptKind = new QComboBox(m_body);
-    m_promptKind->setObjectName(QStringLiteral("promptKind"));
-    m_promptKind->setAccessibleName(tr("Kind of prompt"));
-    m_promptKind->setToolTip(tr("Give the prompt as text, as token ids, or draw it at random"));
-    m_promptKind->addItems({tr("text"), tr("token ids"), tr("random ids")});
-    guardWheel(m_promptKind);
-    head->addWidget(m_promptKind);
-    column->addLayout(head);
-
-    m_promptEdit = textBox(m_body, "promptEdit", tr("Prompt text"), tr("What the text begins with"));
-    m_idsEdit = textBox(m_body, "promptIds", tr("Prompt token ids"), tr("15496 995"));
-    m_randomForm = new QWidget(m_body);
-    auto* form = new QFormLayout(m_randomForm);
-    form->setContentsMargins(0, 0, 0, 0);
-    form->setSpacing(metrics.padding / 2);
-    m_randomLength = spinBox(m_randomForm, "promptLength", tr("Prompt length in tokens"),
-                             tr("Tokens of the random prompt"), 1, largestCount);
-    m_randomSeed =
-        seedEdit(m_randomForm, "promptSeed", tr("Prompt seed"), tr("The same seed draws the same ids"));
-    form->addRow(tr("Length"), m_randomLength);
-    form->addRow(tr("Seed"), m_randomSeed);
-    column->addWidget(m_promptEdit);
-    column->addWidget(m_idsEdit);
-    column->addWidget(m_randomForm);
-
-    connect(m_promptKind, &QComboBox::currentIndexChanged, this, &ExperimentPanel::updateVisibility);
-    connect(m_promptKind, &QComboBox::activated, this, [this] { m_textImpossible = false; });
-    connect(m_promptKind, &QComboBox::currentIndexChanged, this, &ExperimentPanel::edited);
-    connect(m_promptEdit, &QPlainTextEdit::textChanged, this, &ExperimentPanel::edited);
-    connect(m_idsEdit, &QPlainTextEdit::textChanged, this, &ExperimentPanel::edited);
-    connect(m_randomLength, &QSpinBox::valueChanged, this, &ExperimentPanel::edited);
-    connect(m_randomSeed, &QLineEdit::textEdited, this, &ExperimentPanel::edited);
-}
-
-void ExperimentPanel::buildGeneration(QVBoxLayout* column) {
-    QFormLayout* form = m_generationForm = addForm(column);
-    m_newTokens = spinBox(m_body, "newTokens", tr("New tokens"),
-                          tr("Tokens to generate: one prefill and one decode step for each further token"), 1,
-                          largestCount);
-    form->addRow(tr("New tokens"), m_newTokens);
-
-    m_drive = new QComboBox(m_body);
-    m_drive->setObjectName(QStringLiteral("drive"));
-    m_drive->setAccessibleName(tr("Drive"));
-    m_drive->addItem(tr("forced"), static_cast<int>(Drive::forced));
-    m_drive->addItem(tr("free"), static_cast<int>(Drive::free));
-    m_drive->addItem(tr("fixed"), static_cast<int>(Drive::fixed));
-    m_drive->setItemData(
-        0, tr("Every lane is fed the reference lane's tokens, so that logits can be compared at each step"),
-        Qt::ToolTipRole);
-    m_drive->setItemData(1, tr("Every lane follows its own tokens"), Qt::ToolTipRole);
-    m_drive->setItemData(2, tr("Every lane is fed the tokens that the experiment file gives"),
-                         Qt::ToolTipRole);
-    m_drive->setToolTip(tr("Which tokens the lanes are fed after the prompt"));
-    guardWheel(m_drive);
-    form->addRow(tr("Drive"), m_drive);
-
-    m_sampling = new QComboBox(m_body);
-    m_sampling->setObjectName(QStringLiteral("sampling"));
-    m_sampling->setAccessibleName(tr("Sampling"));
-    m_sampling->addItems({tr("greedy"), tr("temperature")});
-    m_sampling->setToolTip(tr("Take the likeliest token, or draw one"));
-    guardWheel(m_sampling);
-    form->addRow(tr("Sampling"), m_sampling);
-
-    m_temperature = new QDoubleSpinBox(m_body);
-    m_temperature->setObjectName(QStringLiteral("temperature"));
-    m_temperature->setAccessibleName(tr("Temperature"));
-    m_temperature->setToolTip(tr("Below 1: likelier tokens still likelier. Above 1: more surprise"));
-    m_temperature->setRange(0.01, 100);
-    m_temperature->setDecimals(3);
-    m_temperature->setSingleStep(0.1);
-    m_temperature->setStepType(QAbstractSpinBox::DefaultStepType);
-    guardWheel(m_temperature);
-    form->addRow(tr("Temperature"), m_temperature);
-    m_topK =
-        spinBox(m_body, "topK", tr("Top k"), tr("Draw among this many likeliest tokens"), 0, largestCount);
-    m_topK->setSpecialValueText(tr("all"));
-    form->addRow(tr("Top k"), m_topK);
-    m_seed = seedEdit(m_body, "seed", tr("Seed"),
-                      tr("The same seed draws the same tokens, in every lane with equal logits"));
-    form->addRow(tr("Seed"), m_seed);
-
-    connect(m_newTokens, &QSpinBox::valueChanged, this, &ExperimentPanel::edited);
-    connect(m_drive, &QComboBox::currentIndexChanged, this, &ExperimentPanel::edited);
-    connect(m_sampling, &QComboBox::currentIndexChanged, this, &ExperimentPanel::updateVisibility);
-    connect(m_sampling, &QComboBox::currentIndexChanged, this, &ExperimentPanel::edited);
-    connect(m_temperature, &QDoubleSpinBox::valueChanged, this, &ExperimentPanel::edited);
-    connect(m_topK, &QSpinBox::valueChanged, this, &ExperimentPanel::edited);
-    connect(m_seed, &QLineEdit::textEdited, this, &ExperimentPanel::edited);
+ToneLabel* ExperimentPanel::addProblemLabel(QVBoxLayout* column, const char* objectName) {
+    auto* label = new ToneLabel(m_body);
+    label->setObjectName(QLatin1String(objectName));
+    label->setTone({ColorRef::Role::bad, 0});
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->hide();
+    column->addWidget(label);
+    return label;
 }
 
 void ExperimentPanel::buildLanes(QVBoxLayout* column) {
-    const CardMetrics metrics(font());
-    column->addSpacing(metrics.padding / 2);
-    column->addWidget(sectionLabel(tr("Lanes"), m_body));
     m_laneColumn = new QVBoxLayout;
-    m_laneColumn->setSpacing(metrics.padding / 2);
+    m_laneColumn->setSpacing(CardMetrics(font()).padding / 2);
     column->addLayout(m_laneColumn);
     m_addLane = new QPushButton(tr("+ Add lane"), m_body);
     m_addLane->setObjectName(QStringLiteral("addLane"));
@@ -253,112 +134,72 @@ void ExperimentPanel::buildLanes(QVBoxLayout* column) {
 }
 
 void ExperimentPanel::buildRun(QVBoxLayout* column) {
-    column->addSpacing(CardMetrics(font()).padding / 2);
-    column->addWidget(sectionLabel(tr("Measuring"), m_body));
-    QFormLayout* form = addForm(column);
-    m_repetitions = spinBox(m_body, "repetitions", tr("Repetitions"),
-                            tr("Timed passes of every lane; the numbers are medians over them"), 1, 1000);
+    auto* measuring = m_measuring = new QWidget(m_body);
+    QFormLayout* form = plainForm(measuring);
+    column->addWidget(measuring);
+    m_repetitions =
+        spinBox(measuring, "repetitions", tr("Repetitions"),
+                tr("Timed passes of every lane; the numbers are medians over them"), 1, mostPasses);
     form->addRow(tr("Repetitions"), m_repetitions);
-    m_warmup =
-        spinBox(m_body, "warmup", tr("Warm-up passes"), tr("Untimed passes before the first one"), 0, 100);
+    m_warmup = spinBox(measuring, "warmup", tr("Warm-up passes"), tr("Untimed passes before the first one"),
+                       0, mostPasses);
     m_warmup->setSpecialValueText(tr("none"));
     form->addRow(tr("Warm-up"), m_warmup);
-    m_threads = spinBox(m_body, "threads", tr("Compute threads"),
-                        tr("Threads that compute; all cores = every physical core"), 0, 1024);
+    m_threads = spinBox(measuring, "threads", tr("Compute threads"),
+                        tr("Threads that compute; all cores = every physical core"), 0, mostThreads);
     m_threads->setSpecialValueText(tr("all cores"));
     form->addRow(tr("Threads"), m_threads);
-    m_interleave = new QComboBox(m_body);
-    m_interleave->setObjectName(QStringLiteral("interleave"));
-    m_interleave->setAccessibleName(tr("Turns"));
-    m_interleave->addItem(tr("every step"));
-    m_interleave->addItem(tr("every repetition"));
-    m_interleave->setToolTip(tr("When the next lane takes its turn"));
-    guardWheel(m_interleave);
+    m_interleave = comboBox(measuring, "interleave", tr("Turns"), tr("When the next lane takes its turn"));
+    const auto add = [this](const QString& text, Interleave interleave, const QString& toolTip) {
+        m_interleave->addItem(text, static_cast<int>(interleave));
+        m_interleave->setItemData(m_interleave->count() - 1, toolTip, Qt::ToolTipRole);
+    };
+    add(tr("automatic"), Interleave::automatic,
+        tr("Every step where all lanes make one token of the same request per step, else every repetition"));
+    add(tr("every step"), Interleave::step, tr("One step of each lane, in turn"));
+    add(tr("every repetition"), Interleave::repetition, tr("One whole repetition of each lane, in turn"));
     form->addRow(tr("Turns"), m_interleave);
-
-    connect(m_repetitions, &QSpinBox::valueChanged, this, &ExperimentPanel::edited);
-    connect(m_warmup, &QSpinBox::valueChanged, this, &ExperimentPanel::edited);
-    connect(m_threads, &QSpinBox::valueChanged, this, &ExperimentPanel::edited);
-    connect(m_interleave, &QComboBox::currentIndexChanged, this, &ExperimentPanel::edited);
+    for (QSpinBox* box : {m_repetitions, m_warmup, m_threads})
+        connect(box, &QSpinBox::valueChanged, this, &ExperimentPanel::changed);
+    connect(m_interleave, &QComboBox::currentIndexChanged, this, &ExperimentPanel::changed);
 }
 
 void ExperimentPanel::setExperiment(const Experiment& experiment) {
-    const QSignalBlocker blocker(this);
+    m_filling = true;
     m_base = experiment;
     m_reference = experiment.lanes.empty() ? 0 : experiment.reference_index();
-    m_textImpossible = false;
     m_model->setRef(experiment.model);
-
-    const PromptSpec& prompt = experiment.prompt;
-    m_promptKind->setCurrentIndex(prompt.kind == PromptSpec::Kind::text  ? promptAsText
-                                  : prompt.kind == PromptSpec::Kind::ids ? promptIds
-                                                                         : promptRandom);
-    m_promptEdit->setPlainText(QString::fromStdString(prompt.text));
-    m_idsEdit->setPlainText(idsText(prompt.ids));
-    m_randomLength->setValue(prompt.length > 0 ? prompt.length : 32);
-    m_randomSeed->setText(QString::number(prompt.seed));
-    m_newTokens->setValue(experiment.new_tokens);
-    // Given tokens can only come from a file.
-    auto* items = qobject_cast<QStandardItemModel*>(m_drive->model());
-    items->item(2)->setEnabled(!experiment.fixed_ids.empty());
-    m_drive->setCurrentIndex(m_drive->findData(static_cast<int>(experiment.drive)));
-    m_sampling->setCurrentIndex(experiment.sampling.kind == SamplingKind::sample ? 1 : 0);
-    m_temperature->setValue(experiment.sampling.temperature);
-    m_topK->setValue(experiment.sampling.top_k);
-    m_seed->setText(QString::number(experiment.sampling.seed));
+    m_prompts->setPrompts(experiment.prompts);
+    m_generation->setExperiment(experiment);
     m_repetitions->setValue(experiment.repetitions);
     m_warmup->setValue(experiment.warmup);
     m_threads->setValue(experiment.threads);
-    m_interleave->setCurrentIndex(experiment.interleave == Interleave::repetition ? 1 : 0);
+    m_interleave->setCurrentIndex(m_interleave->findData(static_cast<int>(experiment.interleave)));
     for (LaneCard* card : m_laneCards) card->setFormVisible(false);
     syncLanes();
-    updateVisibility();
+    m_filling = false;
+    check();
 }
 
 Experiment ExperimentPanel::experiment() const {
     Experiment e = m_base;
     e.model = m_model->ref();
-    switch (m_promptKind->currentIndex()) {
-        case promptAsText:
-            e.prompt.kind = PromptSpec::Kind::text;
-            e.prompt.text = m_promptEdit->toPlainText().toStdString();
-            break;
-        case promptIds:
-            e.prompt.kind = PromptSpec::Kind::ids;
-            e.prompt.ids = parseIds(m_idsEdit->toPlainText());
-            break;
-        default:
-            e.prompt.kind = PromptSpec::Kind::random;
-            e.prompt.length = m_randomLength->value();
-            e.prompt.seed = m_randomSeed->text().toULongLong();
-    }
-    e.new_tokens = m_newTokens->value();
-    e.drive = static_cast<Drive>(m_drive->currentData().toInt());
-    e.sampling.kind = m_sampling->currentIndex() == 1 ? SamplingKind::sample : SamplingKind::greedy;
-    if (e.sampling.kind == SamplingKind::sample) {
-        e.sampling.temperature = m_temperature->value();
-        e.sampling.top_k = m_topK->value();
-        e.sampling.seed = m_seed->text().toULongLong();
-    }
+    e.prompts = m_prompts->prompts();
+    m_generation->writeTo(e);
     e.repetitions = m_repetitions->value();
     e.warmup = m_warmup->value();
     e.threads = m_threads->value();
-    e.interleave = m_interleave->currentIndex() == 1 ? Interleave::repetition : Interleave::step;
+    e.interleave = static_cast<Interleave>(m_interleave->currentData().toInt());
     e.reference = m_reference < e.lanes.size() ? e.lanes[m_reference].name : std::string();
     return e;
 }
 
 void ExperimentPanel::setModel(const ModelConfig& config, bool hasTokenizer) {
     m_model->setConfig(config);
-    auto* items = qobject_cast<QStandardItemModel*>(m_promptKind->model());
-    items->item(promptAsText)->setEnabled(hasTokenizer);
-    if (!hasTokenizer && m_promptKind->currentIndex() == promptAsText) {
-        m_promptKind->setCurrentIndex(promptRandom);
-        m_textImpossible = true;
-    } else if (hasTokenizer && m_textImpossible) {
-        m_promptKind->setCurrentIndex(promptAsText);
-        m_textImpossible = false;
-    }
+    m_config = config;
+    m_configRef = m_model->ref();
+    m_prompts->setTextPossible(hasTokenizer);
+    check();
 }
 
 void ExperimentPanel::setRunning(bool running) {
@@ -368,7 +209,40 @@ void ExperimentPanel::setRunning(bool running) {
     }
 }
 
+void ExperimentPanel::changed() {
+    if (m_filling) return;
+    check();
+    emit edited();
+}
+
+// The sentence of the experiment's own check, under the card or section that it is about.
+void ExperimentPanel::check() {
+    const Experiment e = experiment();
+    Result<void> valid = e.validate();
+    if (valid && m_config && m_configRef == e.model) valid = check_against_model(e, *m_config);
+    showProblem(valid ? QString() : QString::fromStdString(valid.error().message));
+}
+
+void ExperimentPanel::showProblem(const QString& sentence) {
+    const QString before = m_problem;
+    m_problem = sentence;
+    const int prompt = indexIn(sentence, "prompts");
+    const int lane = indexIn(sentence, "lanes");
+    m_prompts->setProblem(prompt, withoutPlace(sentence));
+    for (std::size_t i = 0; i < m_laneCards.size(); ++i)
+        m_laneCards[i]->setProblem(static_cast<int>(i) == lane ? withoutPlace(sentence) : QString());
+    const bool placed = prompt >= 0 || (lane >= 0 && static_cast<std::size_t>(lane) < m_laneCards.size());
+    static const QRegularExpression measuring(
+        QStringLiteral("^(?:interleave|warmup|repetitions|threads|device|lanes|reference|model)"));
+    const bool ofRun = measuring.match(sentence).hasMatch();
+    m_runProblem->setText(placed || !ofRun ? QString() : sentence);
+    m_generationProblem->setText(placed || ofRun ? QString() : sentence);
+    for (ToneLabel* label : {m_runProblem, m_generationProblem}) label->setVisible(!label->text().isEmpty());
+    if (m_problem != before) emit checked();
+}
+
 void ExperimentPanel::syncLanes() {
+    const bool filling = m_filling;
     m_filling = true;
     while (m_laneCards.size() > m_base.lanes.size()) {
         delete m_laneCards.back();
@@ -378,15 +252,17 @@ void ExperimentPanel::syncLanes() {
         auto* card = new LaneCard(m_body);
         const std::size_t index = m_laneCards.size();
         card->setObjectName(QStringLiteral("lane%1").arg(index));
-        connect(card, &LaneCard::edited, this, [this, card, index] {
-            if (m_filling) return;
-            m_base.lanes[index] = card->lane();
-            emit edited();
+        connect(card, &LaneCard::edited, this, [this, index] { laneEdited(index); });
+        connect(card, &LaneCard::renamed, this, [this, card, index] {
+            LaneSpec lane = card->lane();
+            lane.name = freeLaneName(m_base.lanes, lane.name, index);
+            const bool reference = index == m_reference && m_base.lanes.size() > 1;
+            card->setLane(lane, static_cast<int>(index), reference, m_base.lanes.size() > 1);
         });
         connect(card, &LaneCard::referenceChosen, this, [this, index] {
             m_reference = index;
             syncLanes();
-            emit edited();
+            changed();
         });
         // Queued: the card must not go while its own button is still handling the click.
         connect(
@@ -400,30 +276,55 @@ void ExperimentPanel::syncLanes() {
     for (std::size_t i = 0; i < m_laneCards.size(); ++i)
         m_laneCards[i]->setLane(m_base.lanes[i], static_cast<int>(i), i == m_reference && removable,
                                 removable);
-    m_filling = false;
-    // Tab goes through the cards before the button below them.
-    for (std::size_t i = 0; i + 1 < m_laneCards.size(); ++i)
-        QWidget::setTabOrder(m_laneCards[i], m_laneCards[i + 1]);
-    if (!m_laneCards.empty()) QWidget::setTabOrder(m_laneCards.back(), m_addLane);
+    m_filling = filling;
+    orderTabs();
+}
+
+// Cards come and go, and Qt puts what is new at the end: Tab goes through everything as it stands.
+void ExperimentPanel::orderTabs() {
+    std::vector<QWidget*> parts{m_model};
+    for (QWidget* part : m_prompts->tabOrder()) parts.push_back(part);
+    parts.push_back(m_generation);
+    for (LaneCard* card : m_laneCards) parts.push_back(card);
+    parts.push_back(m_addLane);
+    parts.push_back(m_measuring);
+    QWidget* last = nullptr;
+    for (QWidget* part : parts) {
+        QList<QWidget*> stops = part->findChildren<QWidget*>();
+        stops.prepend(part);
+        for (QWidget* stop : stops) {
+            // The list of a combo box is a window of its own.
+            if (stop->window() != window()) continue;
+            if (!(stop->focusPolicy() & Qt::TabFocus) || stop->focusProxy() != nullptr) continue;
+            if (last != nullptr) QWidget::setTabOrder(last, stop);
+            last = stop;
+        }
+    }
+}
+
+void ExperimentPanel::laneEdited(std::size_t index) {
+    if (m_filling || index >= m_base.lanes.size()) return;
+    m_base.lanes[index] = m_laneCards[index]->lane();
+    changed();
 }
 
 void ExperimentPanel::addLane() {
     // The first way of decoding that does not take part yet.
-    LaneSpec lane;
-    for (const char* name : {"naive", "static", "concat"}) {
-        const Result<LaneSpec> offer = lane_from_name(name);
-        if (!offer) continue;
-        lane = *offer;
-        const bool present = std::any_of(m_base.lanes.begin(), m_base.lanes.end(), [&](const LaneSpec& l) {
-            return l.mode == lane.mode && l.cache.kind == lane.cache.kind;
-        });
-        if (!present) break;
+    const auto present = [this](const LaneSpec& offer) {
+        return std::any_of(m_base.lanes.begin(), m_base.lanes.end(),
+                           [&](const LaneSpec& lane) { return laneKindOf(lane) == laneKindOf(offer); });
+    };
+    LaneSpec lane = laneKinds().front().lane;
+    for (const LaneKind& kind : laneKinds()) {
+        if (present(kind.lane)) continue;
+        lane = kind.lane;
+        break;
     }
-    lane.name = freeLaneName(m_base.lanes, lane.name);
+    lane.name = freeLaneName(m_base.lanes, lane.name, m_base.lanes.size());
     m_base.lanes.push_back(lane);
     syncLanes();
     m_laneCards.back()->setFormVisible(true);
-    emit edited();
+    changed();
 }
 
 void ExperimentPanel::removeLane(std::size_t index) {
@@ -435,20 +336,11 @@ void ExperimentPanel::removeLane(std::size_t index) {
         --m_reference;
     m_laneCards[index]->setFormVisible(false);
     syncLanes();
-    emit edited();
-}
-
-void ExperimentPanel::updateVisibility() {
-    m_promptEdit->setVisible(m_promptKind->currentIndex() == promptAsText);
-    m_idsEdit->setVisible(m_promptKind->currentIndex() == promptIds);
-    m_randomForm->setVisible(m_promptKind->currentIndex() == promptRandom);
-    const bool sample = m_sampling->currentIndex() == 1;
-    for (QWidget* field : std::initializer_list<QWidget*>{m_temperature, m_topK, m_seed})
-        m_generationForm->setRowVisible(field, sample);
+    changed();
 }
 
 QSize ExperimentPanel::minimumSizeHint() const {
-    return {fontMetrics().averageCharWidth() * 34, fontMetrics().height() * 12};
+    return {fontMetrics().averageCharWidth() * 44, fontMetrics().height() * 12};
 }
 
 QSize ExperimentPanel::sizeHint() const {

@@ -3,16 +3,13 @@
 
 #include <QWidget>
 
+#include <optional>
 #include <vector>
 
 #include "engine/experiment/experiment.h"
 #include "engine/model/model_config.h"
 
 class QComboBox;
-class QDoubleSpinBox;
-class QFormLayout;
-class QLineEdit;
-class QPlainTextEdit;
 class QPushButton;
 class QScrollArea;
 class QSpinBox;
@@ -20,11 +17,14 @@ class QVBoxLayout;
 
 namespace decodescope {
 
+class GenerationForm;
 class LaneCard;
 class ModelCard;
+class PromptList;
+class ToneLabel;
 
-/// The experiment as a form: model, prompt, length, sampling, lanes and how often. What the form does not
-/// show of an experiment (device, stop at the end of text, given tokens) is kept as it came.
+/// The experiment as a form: model, prompts, generation, lanes and how often. What is wrong with it stands in
+/// red where it belongs. What the form does not show of an experiment (device, faults) is kept as it came.
 class ExperimentPanel : public QWidget {
     Q_OBJECT
 
@@ -34,6 +34,8 @@ public:
     void setExperiment(const Experiment& experiment);
     /// The experiment that the form describes. Not validated.
     Experiment experiment() const;
+    /// Why it cannot run: one sentence, empty when nothing is wrong.
+    QString problem() const { return m_problem; }
 
     ModelCard* modelCard() const { return m_model; }
     /// Facts of the loaded model; also decides whether a prompt can be text.
@@ -46,6 +48,8 @@ public:
 
 signals:
     void edited();
+    /// `problem` has changed.
+    void checked();
     void modelChosen(const decodescope::ModelRef& ref);
     void browseRequested();
 
@@ -53,44 +57,40 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    void buildPrompt(QVBoxLayout* column);
-    void buildGeneration(QVBoxLayout* column);
     void buildLanes(QVBoxLayout* column);
     void buildRun(QVBoxLayout* column);
-    QFormLayout* addForm(QVBoxLayout* column);
+    ToneLabel* addProblemLabel(QVBoxLayout* column, const char* objectName);
     void syncLanes();
+    void orderTabs();
     void addLane();
     void removeLane(std::size_t index);
-    void updateVisibility();
+    void laneEdited(std::size_t index);
+    void changed();
+    void check();
+    void showProblem(const QString& sentence);
 
     Experiment m_base;  // what came in; lanes and reference are kept up to date here
     std::size_t m_reference = 0;
     bool m_filling = false;
-    bool m_textImpossible = false;  // no tokenizer: the prompt was switched to random ids
+    QString m_problem;
+    std::optional<ModelConfig> m_config;  // of the model that `m_configRef` names
+    ModelRef m_configRef;
 
     QScrollArea* m_scroll;
     QWidget* m_body;
     ModelCard* m_model;
-    QComboBox* m_promptKind;
-    QPlainTextEdit* m_promptEdit;
-    QPlainTextEdit* m_idsEdit;
-    QWidget* m_randomForm;
-    QSpinBox* m_randomLength;
-    QLineEdit* m_randomSeed;
-    QSpinBox* m_newTokens;
-    QComboBox* m_drive;
-    QComboBox* m_sampling;
-    QFormLayout* m_generationForm;
-    QDoubleSpinBox* m_temperature;
-    QSpinBox* m_topK;
-    QLineEdit* m_seed;
+    PromptList* m_prompts;
+    GenerationForm* m_generation;
+    ToneLabel* m_generationProblem;
     QVBoxLayout* m_laneColumn;
     std::vector<LaneCard*> m_laneCards;
     QPushButton* m_addLane;
+    QWidget* m_measuring;
     QSpinBox* m_repetitions;
     QSpinBox* m_warmup;
     QSpinBox* m_threads;
     QComboBox* m_interleave;
+    ToneLabel* m_runProblem;
 };
 
 }  // namespace decodescope

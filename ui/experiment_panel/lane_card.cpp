@@ -3,218 +3,159 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QCoreApplication>
-#include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QRegularExpression>
-#include <QRegularExpressionValidator>
-#include <QSpinBox>
+#include <QStandardItemModel>
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/experiment_panel/form_fields.h"
+#include "ui/experiment_panel/lane_form.h"
+#include "ui/experiment_panel/lane_kinds.h"
 #include "ui/widgets/labels.h"
 
 namespace decodescope {
 
-namespace {
-
-constexpr int largestCapacity = 1'000'000;
-
-// The ways of decoding that one list offers: mode and cache kind together.
-struct Kind {
-    LaneMode mode;
-    CacheKind cache;
-    const char* text;
-    const char* toolTip;
-};
-
-constexpr Kind kinds[] = {
-    {LaneMode::naive, CacheKind::none, QT_TRANSLATE_NOOP("LaneCard", "naive, no cache"),
-     QT_TRANSLATE_NOOP("LaneCard", "Every step runs the whole text again")},
-    {LaneMode::cached, CacheKind::static_, QT_TRANSLATE_NOOP("LaneCard", "cached, static"),
-     QT_TRANSLATE_NOOP("LaneCard", "Keys and values are written into memory reserved at the start")},
-    {LaneMode::cached, CacheKind::concat, QT_TRANSLATE_NOOP("LaneCard", "cached, concat"),
-     QT_TRANSLATE_NOOP("LaneCard", "Every step copies all keys and values into a larger block")},
-};
-
-QString text(const char* source) {
-    return QCoreApplication::translate("LaneCard", source);
-}
-
-}  // namespace
-
-QString laneDescription(const LaneSpec& spec) {
-    QStringList parts;
-    if (spec.mode == LaneMode::naive)
-        parts << text("whole prefix every step");
-    else if (spec.cache.kind == CacheKind::concat)
-        parts << text("concat cache, copied on every step");
-    else
-        parts << text("static cache, reserved at the start");
-    if (spec.cache.capacity > 0) parts << text("capacity %1").arg(spec.cache.capacity);
-    if (!spec.prefill_partition.empty())
-        parts << text("prefill in chunks of %1").arg(prefillText(spec));
-    else if (spec.prefill_chunk > 0)
-        parts << text("prefill in chunks of %1").arg(spec.prefill_chunk);
-    if (spec.allocation == AllocationPolicy::fresh) parts << text("fresh buffers every step");
-    return parts.join(QStringLiteral(" · "));
-}
-
-QString prefillText(const LaneSpec& spec) {
-    if (!spec.prefill_partition.empty()) {
-        QStringList sizes;
-        for (const int size : spec.prefill_partition) sizes << QString::number(size);
-        return sizes.join(QStringLiteral(", "));
-    }
-    return spec.prefill_chunk > 0 ? QString::number(spec.prefill_chunk) : QString();
-}
-
-bool setPrefill(LaneSpec& spec, const QString& text) {
-    std::vector<int> sizes;
-    for (const QString& part : text.split(QLatin1Char(','), Qt::SkipEmptyParts)) {
-        bool ok = false;
-        const int size = part.trimmed().toInt(&ok);
-        if (!ok || size < 1) return false;
-        sizes.push_back(size);
-    }
-    const bool partition = text.contains(QLatin1Char(','));
-    spec.prefill_chunk = partition || sizes.empty() ? 0 : sizes.front();
-    spec.prefill_partition = partition ? sizes : std::vector<int>();
-    return true;
-}
-
 LaneCard::LaneCard(QWidget* parent) : Card(parent) {
     const CardMetrics metrics(font());
-    auto* head = new QHBoxLayout;
-    head->setSpacing(metrics.padding / 2);
-    m_swatch = new Swatch(ColorRef::lane(0), this);
-    m_name = new QLabel(this);
+    content()->setSpacing(metrics.padding / 4);
+    content()->addWidget(buildHead());
+    m_description = mutedLabel({}, this);
+    m_description->setObjectName(QStringLiteral("laneDescription"));
+    m_description->setWordWrap(true);
+    content()->addWidget(m_description);
+    m_problem = new ToneLabel(this);
+    m_problem->setObjectName(QStringLiteral("laneProblem"));
+    m_problem->setTone({ColorRef::Role::bad, 0});
+    m_problem->setWordWrap(true);
+    m_problem->setTextFormat(Qt::PlainText);
+    m_problem->hide();
+    content()->addWidget(m_problem);
+
+    m_details = new QWidget(this);
+    auto* column = new QVBoxLayout(m_details);
+    column->setContentsMargins(0, metrics.padding / 2, 0, 0);
+    column->setSpacing(metrics.padding / 2);
+    m_form = new LaneForm(m_details);
+    column->addWidget(m_form);
+    m_referenceBox = new QCheckBox(tr("Reference for the others"), m_details);
+    m_referenceBox->setObjectName(QStringLiteral("laneReference"));
+    m_referenceBox->setToolTip(tr("The other lanes' logits, tokens and times are compared with this lane"));
+    m_remove = new QToolButton(m_details);
+    m_remove->setObjectName(QStringLiteral("laneRemove"));
+    m_remove->setText(tr("Remove lane"));
+    m_remove->setToolTip(tr("Take this lane out of the experiment"));
+    column->addWidget(m_referenceBox);
+    column->addWidget(m_remove, 0, Qt::AlignLeft);
+    content()->addWidget(m_details);
+    m_details->hide();
+
+    connect(m_more, &QToolButton::toggled, m_details, &QWidget::setVisible);
+    connect(m_name, &QLineEdit::textEdited, this, [this](const QString& name) {
+        m_spec.name = name.trimmed().toStdString();
+        updateTexts();
+        emit edited();
+    });
+    connect(m_kind, &QComboBox::currentIndexChanged, this, &LaneCard::kindChosen);
+    connect(m_form, &LaneForm::edited, this, [this] {
+        const std::string name = m_spec.name;
+        m_spec = m_form->lane();
+        m_spec.name = name;
+        updateTexts();
+        emit edited();
+    });
+    connect(m_referenceBox, &QCheckBox::clicked, this, [this](bool checked) {
+        // One lane is always the reference: it stops being it when another one is chosen.
+        if (checked)
+            emit referenceChosen();
+        else
+            m_referenceBox->setChecked(true);
+    });
+    connect(m_remove, &QToolButton::clicked, this, &LaneCard::removeRequested);
+}
+
+QWidget* LaneCard::buildHead() {
+    const CardMetrics metrics(font());
+    auto* head = new QWidget(this);
+    auto* row = new QHBoxLayout(head);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(metrics.padding / 2);
+    m_swatch = new Swatch(ColorRef::lane(0), head);
+    m_name = lineEdit(head, "laneName", tr("Lane name"),
+                      tr("What this lane is called in tables, charts and files"), tr("name"));
     m_name->setFont(metrics.title);
-    m_name->setTextFormat(Qt::PlainText);
-    m_badge = mutedLabel(tr("reference"), this);
-    m_more = new QToolButton(this);
+    m_kind = comboBox(head, "laneKind", tr("Way of decoding"),
+                      tr("How the next token's logits are computed, and how keys and values are stored"));
+    fillKinds();
+    m_more = new QToolButton(head);
     m_more->setObjectName(QStringLiteral("laneMore"));
     m_more->setText(QStringLiteral("⋯"));
     m_more->setCheckable(true);
     m_more->setAutoRaise(true);
     m_more->setToolTip(tr("Show or hide this lane's settings"));
-    head->addWidget(m_swatch);
-    head->addWidget(m_name, 1);
-    head->addWidget(m_badge);
-    head->addWidget(m_more);
-    m_description = mutedLabel({}, this);
-    m_description->setWordWrap(true);
-    content()->setSpacing(0);
-    content()->addLayout(head);
-    content()->addWidget(m_description);
-    buildForm();
-    content()->addWidget(m_form);
-    m_form->hide();
-    connect(m_more, &QToolButton::toggled, m_form, &QWidget::setVisible);
+    row->addWidget(m_swatch);
+    row->addWidget(m_name, 1);
+    row->addWidget(m_kind, 1);
+    row->addWidget(m_more);
+    return head;
 }
 
-void LaneCard::buildForm() {
-    const CardMetrics metrics(font());
-    m_form = new QWidget(this);
-    auto* form = new QFormLayout(m_form);
-    form->setContentsMargins(0, metrics.padding, 0, 0);
-    form->setSpacing(metrics.padding / 2);
-    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    form->setRowWrapPolicy(QFormLayout::DontWrapRows);
-
-    m_nameEdit = new QLineEdit(m_form);
-    m_nameEdit->setObjectName(QStringLiteral("laneName"));
-    m_nameEdit->setAccessibleName(tr("Lane name"));
-    m_nameEdit->setToolTip(tr("What this lane is called in tables, charts and files"));
-    form->addRow(tr("Name"), m_nameEdit);
-
-    m_kind = new QComboBox(m_form);
-    m_kind->setObjectName(QStringLiteral("laneKind"));
-    m_kind->setAccessibleName(tr("Way of decoding"));
-    for (const Kind& kind : kinds) {
-        m_kind->addItem(text(kind.text));
-        m_kind->setItemData(m_kind->count() - 1, text(kind.toolTip), Qt::ToolTipRole);
+// Kinds stand under the headings of their groups, which cannot be chosen.
+void LaneCard::fillKinds() {
+    auto* items = qobject_cast<QStandardItemModel*>(m_kind->model());
+    QString group;
+    const auto& kinds = laneKinds();
+    for (int i = 0; i < kinds.size(); ++i) {
+        if (kinds[i].group != group) {
+            group = kinds[i].group;
+            auto* heading = new QStandardItem(group);
+            heading->setFlags(Qt::NoItemFlags);
+            QFont small = CardMetrics(font()).small_text;
+            heading->setFont(small);
+            heading->setData(-1, Qt::UserRole);
+            items->appendRow(heading);
+        }
+        m_kind->addItem(kinds[i].title, i);
+        m_kind->setItemData(m_kind->count() - 1, kinds[i].toolTip, Qt::ToolTipRole);
     }
-    m_kind->setToolTip(tr("How the next token's logits are computed, and how keys and values are stored"));
-    guardWheel(m_kind);
-    form->addRow(tr("Way"), m_kind);
+    // The list may be wider than the closed box.
+    m_kind->setMaxVisibleItems(m_kind->count());
+}
 
-    m_capacity = new QSpinBox(m_form);
-    m_capacity->setObjectName(QStringLiteral("laneCapacity"));
-    m_capacity->setAccessibleName(tr("Cache capacity in tokens"));
-    m_capacity->setRange(0, largestCapacity);
-    m_capacity->setSpecialValueText(tr("as needed"));
-    m_capacity->setToolTip(
-        tr("Tokens that a static cache holds; as needed = prompt and new tokens, less one"));
-    guardWheel(m_capacity);
-    form->addRow(tr("Capacity"), m_capacity);
-
-    m_prefill = new QLineEdit(m_form);
-    m_prefill->setObjectName(QStringLiteral("lanePrefill"));
-    m_prefill->setAccessibleName(tr("Prefill chunks"));
-    m_prefill->setPlaceholderText(tr("whole prompt"));
-    m_prefill->setValidator(new QRegularExpressionValidator(
-        QRegularExpression(QStringLiteral("[0-9]{0,7}( *, *[0-9]{0,7})*")), m_prefill));
-    m_prefill->setToolTip(tr("Tokens per prefill call, such as 16, or every chunk's size, such as 4, 3, 2"));
-    form->addRow(tr("Prefill by"), m_prefill);
-
-    m_allocation = new QComboBox(m_form);
-    m_allocation->setObjectName(QStringLiteral("laneAllocation"));
-    m_allocation->setAccessibleName(tr("Work buffers"));
-    m_allocation->addItem(tr("reused"));
-    m_allocation->addItem(tr("fresh every step"));
-    m_allocation->setToolTip(tr("Keep work buffers for the whole run, or allocate them for every step"));
-    guardWheel(m_allocation);
-    form->addRow(tr("Buffers"), m_allocation);
-
-    m_reference = new QCheckBox(tr("Reference for the others"), m_form);
-    m_reference->setObjectName(QStringLiteral("laneReference"));
-    m_reference->setToolTip(tr("The other lanes' logits, tokens and times are compared with this lane"));
-    form->addRow(m_reference);
-
-    m_remove = new QToolButton(m_form);
-    m_remove->setObjectName(QStringLiteral("laneRemove"));
-    m_remove->setText(tr("Remove lane"));
-    form->addRow(m_remove);
-
-    connect(m_nameEdit, &QLineEdit::textEdited, this, &LaneCard::readForm);
-    connect(m_kind, &QComboBox::currentIndexChanged, this, &LaneCard::readForm);
-    connect(m_capacity, &QSpinBox::valueChanged, this, &LaneCard::readForm);
-    connect(m_prefill, &QLineEdit::textEdited, this, &LaneCard::readForm);
-    connect(m_allocation, &QComboBox::currentIndexChanged, this, &LaneCard::readForm);
-    connect(m_reference, &QCheckBox::clicked, this, [this](bool checked) {
-        // One lane is always the reference: it stops being it when another one is chosen.
-        if (checked)
-            emit referenceChosen();
-        else
-            m_reference->setChecked(true);
-    });
-    connect(m_remove, &QToolButton::clicked, this, &LaneCard::removeRequested);
+void LaneCard::kindChosen(int row) {
+    const int kind = m_kind->itemData(row).toInt();
+    if (m_filling || kind < 0) return;
+    const int before = laneKindOf(m_spec);
+    if (kind == before) return;
+    // A name that only says the kind changes with it.
+    const std::string& word = laneKinds().at(before).lane.name;
+    const bool plainName = m_spec.name.empty() || m_spec.name.starts_with(word);
+    m_spec = asKind(m_spec, kind);
+    if (plainName) m_spec.name = laneKinds().at(kind).lane.name;
+    m_form->setLane(m_spec);
+    updateTexts();
+    if (plainName) emit renamed();
+    emit edited();
 }
 
 void LaneCard::setLane(const LaneSpec& spec, int index, bool reference, bool removable) {
-    m_filling = true;
     m_spec = spec;
+    m_reference = reference;
     m_swatch->setColor(ColorRef::lane(index));
-    m_badge->setVisible(reference);
-    const QString name = QString::fromStdString(spec.name);
-    if (m_nameEdit->text() != name) m_nameEdit->setText(name);
-    for (int i = 0; i < m_kind->count(); ++i) {
-        if (kinds[i].mode == spec.mode && (spec.mode == LaneMode::naive || kinds[i].cache == spec.cache.kind))
-            m_kind->setCurrentIndex(i);
-    }
-    m_capacity->setValue(spec.cache.capacity);
-    LaneSpec shown = spec;
-    if (!setPrefill(shown, m_prefill->text()) || shown.prefill_chunk != spec.prefill_chunk ||
-        shown.prefill_partition != spec.prefill_partition)
-        m_prefill->setText(prefillText(spec));
-    m_allocation->setCurrentIndex(spec.allocation == AllocationPolicy::fresh ? 1 : 0);
-    m_reference->setChecked(reference);
+    m_form->setLane(spec);
+    m_referenceBox->setChecked(reference);
     m_remove->setVisible(removable);
-    m_filling = false;
     updateTexts();
+}
+
+void LaneCard::setProblem(const QString& sentence) {
+    m_problem->setText(sentence);
+    m_problem->setVisible(!sentence.isEmpty());
+}
+
+QString LaneCard::problem() const {
+    return m_problem->text();
 }
 
 void LaneCard::setFormVisible(bool visible) {
@@ -225,35 +166,21 @@ bool LaneCard::isFormVisible() const {
     return m_more->isChecked();
 }
 
-void LaneCard::readForm() {
-    if (m_filling) return;
-    m_spec.name = m_nameEdit->text().trimmed().toStdString();
-    const Kind& kind = kinds[m_kind->currentIndex()];
-    m_spec.mode = kind.mode;
-    m_spec.cache.kind = kind.cache;
-    m_spec.cache.capacity = kind.cache == CacheKind::static_ ? m_capacity->value() : 0;
-    if (kind.mode == LaneMode::naive)
-        setPrefill(m_spec, {});
-    else
-        setPrefill(m_spec, m_prefill->text());
-    m_spec.allocation =
-        m_allocation->currentIndex() == 1 ? AllocationPolicy::fresh : AllocationPolicy::reused;
-    updateTexts();
-    emit edited();
-}
-
 void LaneCard::updateTexts() {
+    m_filling = true;
     const QString name = QString::fromStdString(m_spec.name);
-    m_name->setText(name.isEmpty() ? tr("(no name)") : name);
-    m_description->setText(laneDescription(m_spec));
+    if (m_name->text().trimmed() != name) {
+        m_name->setText(name);
+        m_name->setCursorPosition(0);  // of a long name the beginning is in sight
+    }
+    m_kind->setCurrentIndex(m_kind->findData(laneKindOf(m_spec)));
+    m_filling = false;
+    const QString words = laneDescription(m_spec);
+    m_description->setText(m_reference ? tr("reference · %1").arg(words) : words);
     m_more->setAccessibleName(tr("Settings of lane %1").arg(name));
     m_remove->setAccessibleName(tr("Remove lane %1").arg(name));
-    m_reference->setAccessibleName(tr("Lane %1 is the reference").arg(name));
+    m_referenceBox->setAccessibleName(tr("Lane %1 is the reference").arg(name));
     setAccessibleName(tr("Lane %1").arg(name));
-    const bool cached = m_spec.mode == LaneMode::cached;
-    auto* form = qobject_cast<QFormLayout*>(m_form->layout());
-    form->setRowVisible(m_capacity, m_spec.cache.kind == CacheKind::static_);
-    form->setRowVisible(m_prefill, cached);
 }
 
 }  // namespace decodescope

@@ -6,24 +6,18 @@
 
 class QCheckBox;
 class QComboBox;
-class QFormLayout;
 class QLabel;
 class QLineEdit;
-class QSpinBox;
 class QToolButton;
 
 namespace decodescope {
 
+class LaneForm;
 class Swatch;
+class ToneLabel;
 
-/// What a lane does, in a few words: "static cache, prefill in chunks of 16".
-QString laneDescription(const LaneSpec& spec);
-/// "whole prompt" as empty, one chunk size as "16", explicit chunks as "4, 3, 2".
-QString prefillText(const LaneSpec& spec);
-/// Reads `prefillText` back into a lane; returns false for anything else.
-bool setPrefill(LaneSpec& spec, const QString& text);
-
-/// One lane in the panel: colour, name and description, and a form behind the button at its right.
+/// One lane in the panel: colour, name and kind on the first line, what it does in words below, and the
+/// settings of its kind behind the button at its right.
 class LaneCard : public Card {
     Q_OBJECT
 
@@ -33,34 +27,38 @@ public:
     /// Fills the card. `index` decides the colour; `reference` whether the others are compared with it.
     void setLane(const LaneSpec& spec, int index, bool reference, bool removable);
     const LaneSpec& lane() const { return m_spec; }
+    /// What is wrong with the lane, in red; empty = nothing.
+    void setProblem(const QString& sentence);
+    QString problem() const;
     void setFormVisible(bool visible);
     bool isFormVisible() const;
 
 signals:
-    /// The form has changed the lane.
+    /// The lane has changed.
     void edited();
+    /// The lane has become another kind and bears the kind's name.
+    void renamed();
     void referenceChosen();
     void removeRequested();
 
 private:
-    void buildForm();
-    void readForm();
+    QWidget* buildHead();
+    void fillKinds();
+    void kindChosen(int row);
     void updateTexts();
 
     LaneSpec m_spec;
     bool m_filling = false;
+    bool m_reference = false;
     Swatch* m_swatch;
-    QLabel* m_name;
-    QLabel* m_badge;
-    QLabel* m_description;
-    QToolButton* m_more;
-    QWidget* m_form;
-    QLineEdit* m_nameEdit;
+    QLineEdit* m_name;
     QComboBox* m_kind;
-    QSpinBox* m_capacity;
-    QLineEdit* m_prefill;
-    QComboBox* m_allocation;
-    QCheckBox* m_reference;
+    QToolButton* m_more;
+    QLabel* m_description;
+    ToneLabel* m_problem;
+    QWidget* m_details;
+    LaneForm* m_form;
+    QCheckBox* m_referenceBox;
     QToolButton* m_remove;
 };
 

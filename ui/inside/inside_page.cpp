@@ -187,8 +187,9 @@ void InsidePage::reset() {
         m_lane->clear();
         for (const LaneRecord& lane : lanes) m_lane->addItem(QString::fromStdString(lane.spec.name));
         // The first lane that keeps a cache is the one people want to look into.
-        const auto cached = std::find_if(lanes.begin(), lanes.end(), [](const LaneRecord& lane) {
-            return lane.spec.mode == LaneMode::cached;
+        const auto cached = std::find_if(lanes.begin(), lanes.end(), [this](const LaneRecord& lane) {
+            return lane.spec.mode == LaneMode::cached &&
+                   whyNotShown(lane.spec, m_data.requestCount()).isEmpty();
         });
         const int known = m_lane->findText(before);
         m_lane->setCurrentIndex(known >= 0              ? known
@@ -221,7 +222,7 @@ void InsidePage::updateRange() {
     const int last = std::max(0, stepCount() - 1);
     m_slider->setRange(0, last);
     if (m_following) m_slider->setValue(last);
-    m_slider->setEnabled(stepCount() > 1);
+    m_slider->setEnabled(stepCount() > 1 && reasonNotToShow().isEmpty());
 }
 
 void InsidePage::showStepIfVisible() {
@@ -234,24 +235,42 @@ void InsidePage::catchUp() {
     showStep();
 }
 
+QString InsidePage::reasonNotToShow() const {
+    const auto& lanes = m_data.record().lanes;
+    const int lane = m_lane->currentIndex();
+    if (lane < 0 || static_cast<std::size_t>(lane) >= lanes.size()) return {};
+    return whyNotShown(lanes[static_cast<std::size_t>(lane)].spec, m_data.requestCount());
+}
+
+void InsidePage::showNothing(const QString& sentence) {
+    m_facts.reset();
+    const QString empty = reasonNotToShow().isEmpty() ? tr("Press Run, then choose a step")
+                                                      : tr("This lane's steps are not drawn yet");
+    m_mask->setEmptyText(empty);
+    m_positions->setEmptyText(empty);
+    m_mask->setCells(0, 0, {});
+    m_mask->setSubtitle({});
+    m_mask->setNote({});
+    m_positions->setCells(0, 0, {});
+    m_verdict->clear();
+    m_counter->clear();
+    m_stepCard->setCorner({});
+    m_sentence->setText(sentence);
+    m_hint->hide();
+    m_mask->flush();
+    m_positions->flush();
+}
+
 void InsidePage::showStep() {
     m_stale = false;
-    const int n = stepCount();
+    const int n = reasonNotToShow().isEmpty() ? stepCount() : 0;
     m_back->setEnabled(n > 0 && m_slider->value() > 0);
     m_on->setEnabled(n > 0 && m_slider->value() + 1 < n);
-    if (n == 0) {
-        m_facts.reset();
-        m_mask->setCells(0, 0, {});
-        m_mask->setSubtitle({});
-        m_mask->setNote({});
-        m_positions->setCells(0, 0, {});
-        m_verdict->clear();
-        m_counter->clear();
-        m_stepCard->setCorner({});
-        m_sentence->setText(m_data.isEmpty() ? tr("Nothing has run yet.") : tr("No step has been made yet."));
-        m_hint->hide();
-        m_mask->flush();
-        m_positions->flush();
+    const QString why = reasonNotToShow();
+    if (n == 0 || !why.isEmpty()) {
+        showNothing(!why.isEmpty()     ? why
+                    : m_data.isEmpty() ? tr("Nothing has run yet.")
+                                       : tr("No step has been made yet."));
         return;
     }
     const auto& laneRecord = m_data.record().lanes[static_cast<std::size_t>(m_lane->currentIndex())];
@@ -265,12 +284,12 @@ void InsidePage::showStep() {
 
     // Only the states that occur stand in the legend.
     std::vector<std::uint8_t> cells(static_cast<std::size_t>(plan.n_query()) *
-                                    static_cast<std::size_t>(plan.n_slot()));
+                                    static_cast<std::size_t>(plan.n_slot(0)));
     std::array<bool, 5> occurs{};
     for (int query = 0; query < plan.n_query(); ++query) {
-        for (int slot = 0; slot < plan.n_slot(); ++slot) {
+        for (int slot = 0; slot < plan.n_slot(0); ++slot) {
             const auto state = static_cast<std::uint8_t>(plan.cell(0, query, slot));
-            cells[static_cast<std::size_t>(query) * static_cast<std::size_t>(plan.n_slot()) +
+            cells[static_cast<std::size_t>(query) * static_cast<std::size_t>(plan.n_slot(0)) +
                   static_cast<std::size_t>(slot)] = state;
             occurs[state] = true;
         }
@@ -280,7 +299,7 @@ void InsidePage::showStep() {
         kinds.push_back({QString::fromLatin1(to_string(static_cast<CellState>(state))), ColorRef::cell(state),
                          occurs[state]});
     m_mask->setKinds(kinds);
-    m_mask->setCells(plan.n_query(), plan.n_slot(), std::move(cells));
+    m_mask->setCells(plan.n_query(), plan.n_slot(0), std::move(cells));
     m_mask->setFirstNumbers(m_facts->n_stored, 0);
     m_mask->setColumnSeparators(m_facts->n_stored > 0 ? QVector<int>{m_facts->n_stored} : QVector<int>());
     m_mask->setSubtitle(m_facts->heading());
@@ -311,7 +330,7 @@ void InsidePage::arrange() {
 // Slots in reading order, as many in a row as find room.
 void InsidePage::showPositions() {
     const AttentionPlan& plan = m_facts->plan;
-    const int n = plan.n_slot();
+    const int n = plan.n_slot(0);
     const CardMetrics metrics(font());
     const int room = (m_positions->width() - 4 * metrics.padding) / (metrics.line * 2);
     m_positionColumns = std::clamp(room / 4 * 4, 8, 64);
@@ -335,7 +354,7 @@ void InsidePage::showPositions() {
     m_positions->setRowLabels(labels);
     m_positions->setCellDescriber([this](int row, int column) {
         const int slot = row * m_positionColumns + column;
-        if (!m_facts || slot >= m_facts->plan.n_slot()) return QString();
+        if (!m_facts || slot >= m_facts->plan.n_slot(0)) return QString();
         const int position = m_facts->plan.slot_positions(0)[static_cast<std::size_t>(slot)];
         if (slot < m_facts->n_stored)
             return tr("Slot %1: key at position %2, from the cache. Expected: %3.")
@@ -356,9 +375,10 @@ void InsidePage::showCell(int query, int key) {
     if (!m_facts) return;
     const AttentionPlan& plan = m_facts->plan;
     if (query < 0 || key < 0) {
-        m_sentence->setText(tr("%1 of %2 query-key pairs are visible.")
-                                .arg(formatCount(plan.n_allowed()),
-                                     formatCount(static_cast<std::int64_t>(plan.n_query()) * plan.n_slot())));
+        m_sentence->setText(
+            tr("%1 of %2 query-key pairs are visible.")
+                .arg(formatCount(plan.n_allowed()),
+                     formatCount(static_cast<std::int64_t>(plan.n_query()) * plan.n_slot(0))));
         m_hint->show();
         m_positions->setSelectedCell(-1, -1);
     } else {
@@ -374,7 +394,7 @@ void InsidePage::showCell(int query, int key) {
 }
 
 void InsidePage::showSlot(int slot) {
-    if (!m_facts || slot < 0 || slot >= m_facts->plan.n_slot()) {
+    if (!m_facts || slot < 0 || slot >= m_facts->plan.n_slot(0)) {
         m_mask->setSelectedCell(-1, -1);
         showCell(-1, -1);
     } else {

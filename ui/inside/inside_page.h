@@ -52,6 +52,8 @@ private:
     void updateRange();
     void showStepIfVisible();
     void showStep();
+    void showNothing(const QString& sentence);
+    QString reasonNotToShow() const;
     void arrange();
     void showPositions();
     void showCell(int query, int key);

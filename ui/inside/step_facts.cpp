@@ -26,10 +26,41 @@ int lastPrefillChunk(const LaneSpec& lane, int promptLength) {
     return rest == 0 ? lane.prefill_chunk : rest;
 }
 
+QString whyNotShown(const LaneSpec& lane, int n_request) {
+    switch (lane.mode) {
+        case LaneMode::speculative:
+            return text(
+                "A speculative lane checks several drafts at once and takes back what it refuses: its steps "
+                "are not drawn yet.");
+        case LaneMode::beam:
+            return text("A beam lane keeps several continuations in one cache: its steps are not drawn yet.");
+        case LaneMode::naive:
+        case LaneMode::cached: break;
+    }
+    if (n_request > 1)
+        return lane.batching == Batching::single
+                   ? text(
+                         "This lane serves %1 requests one after another: which step belongs to which is not "
+                         "drawn yet.")
+                         .arg(n_request)
+                   : text(
+                         "This lane puts %1 requests into one call: its rows, pads and blocks are not drawn "
+                         "yet.")
+                         .arg(n_request);
+    if (lane.batching == Batching::continuous)
+        return text("A continuous batch mixes prefill and decode in one call: its steps are not drawn yet.");
+    if (lane.cache.kind == CacheKind::window)
+        return text(
+            "A window cache forgets keys and uses their slots again: which slot holds what is not drawn "
+            "yet.");
+    return {};
+}
+
 StepFacts stepFacts(const LaneSpec& lane, int promptLength, int step) {
     const bool cached = lane.mode == LaneMode::cached;
-    AttentionPlan plan = plan_of_step(cached, promptLength, lastPrefillChunk(lane, promptLength), step);
-    const int n_stored = cached ? plan.n_slot() - plan.n_query() : 0;
+    AttentionPlan plan =
+        plan_of_step(cached, promptLength, lastPrefillChunk(lane, promptLength), step, lane.window);
+    const int n_stored = cached ? plan.n_slot(0) - plan.n_query() : 0;
     return {std::move(plan), n_stored, step, cached};
 }
 
@@ -52,7 +83,7 @@ QString StepFacts::heading() const {
 }
 
 QString StepFacts::keysSentence() const {
-    const int last = plan.n_slot() - 1;
+    const int last = plan.n_slot(0) - 1;
     if (n_stored == 0) return text("keys 0–%1 are computed in this call").arg(last);
     const QString fromCache = n_stored == 1 ? text("key 0 comes from the cache")
                                             : text("keys 0–%1 come from the cache").arg(n_stored - 1);
@@ -61,7 +92,7 @@ QString StepFacts::keysSentence() const {
 }
 
 QString StepFacts::cellSentence(int query, int key) const {
-    if (query < 0 || query >= plan.n_query() || key < 0 || key >= plan.n_slot()) return {};
+    if (query < 0 || query >= plan.n_query() || key < 0 || key >= plan.n_slot(0)) return {};
     const int position = plan.query_positions(0)[static_cast<std::size_t>(query)];
     const QString origin = key < n_stored ? text("from the cache") : text("from this call");
     switch (plan.cell(0, query, key)) {
@@ -86,7 +117,7 @@ QString StepFacts::cellSentence(int query, int key) const {
 
 int StepFacts::wrongPositions() const {
     int wrong = 0;
-    for (int key = 0; key < plan.n_slot(); ++key)
+    for (int key = 0; key < plan.n_slot(0); ++key)
         wrong += plan.slot_positions(0)[static_cast<std::size_t>(key)] != expectedPosition(key);
     for (int query = 0; query < plan.n_query(); ++query)
         wrong +=

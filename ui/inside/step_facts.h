@@ -11,6 +11,10 @@ namespace decodescope {
 /// Tokens in the last prefill call of a lane.
 int lastPrefillChunk(const LaneSpec& lane, int promptLength);
 
+/// Why the steps of a lane cannot be drawn yet: one sentence, empty when they can. What is drawn is rebuilt
+/// from lengths alone, which is only right for one request whose tokens lie one behind the other.
+QString whyNotShown(const LaneSpec& lane, int n_request);
+
 /// One step of one lane as the Inside screen shows it: who sees whom, and where keys come from.
 struct StepFacts {
     AttentionPlan plan;
@@ -30,6 +34,7 @@ struct StepFacts {
     int wrongPositions() const;
 };
 
+/// Step `step` of a lane of which `whyNotShown` says nothing.
 StepFacts stepFacts(const LaneSpec& lane, int promptLength, int step);
 
 }  // namespace decodescope

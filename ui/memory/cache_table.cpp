@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/memory/cache_table.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "engine/cache/kv_cache.h"
 #include "engine/measure/statistics.h"
 #include "ui/chart/format.h"
 #include "ui/report/definitions.h"
@@ -14,13 +18,70 @@ QString nothing() {
     return QStringLiteral("–");
 }
 
-std::int64_t medianFaults(const RepetitionRecord& repetition) {
-    std::vector<double> faults;
+std::int64_t medianOf(const RepetitionRecord& repetition, std::int64_t StepEvent::*member) {
+    std::vector<double> values;
     for (const StepEvent& step : repetition.steps) {
-        if (step.phase == Phase::decode && step.minor_faults_step >= 0)
-            faults.push_back(static_cast<double>(step.minor_faults_step));
+        if (step.phase != Phase::prefill && step.*member >= 0)
+            values.push_back(static_cast<double>(step.*member));
     }
-    return faults.empty() ? -1 : static_cast<std::int64_t>(summarize(faults).median);
+    return values.empty() ? -1 : static_cast<std::int64_t>(summarize(values).median);
+}
+
+KvShape shapeOf(const ModelConfig& model) {
+    return {model.n_layer, 1, model.n_kv_head, model.head_dim};
+}
+
+/// The formula of every kind but kivi is the same for one row and for many with as many entries together.
+std::optional<std::int64_t> formulaOf(const LaneSpec& spec, const ModelConfig& model, const StepEvent& step,
+                                      std::size_t n_request) {
+    if (spec.mode == LaneMode::beam) return std::nullopt;
+    if (spec.cache.kind == CacheKind::kivi && spec.batching != Batching::single && n_request > 1)
+        return std::nullopt;
+    const int length = static_cast<int>(step.cache_length);
+    return static_cast<std::int64_t>(kv_live_formula(spec.cache, shapeOf(model), std::span(&length, 1)));
+}
+
+std::int64_t valueOf(const CacheRow& row, CacheTableModel::Column column) {
+    switch (column) {
+        case CacheTableModel::payload: return row.payload();
+        case CacheTableModel::scales: return row.step.kv_bytes_scales;
+        case CacheTableModel::residual: return row.step.kv_bytes_residual;
+        case CacheTableModel::shared: return row.step.kv_bytes_shared;
+        case CacheTableModel::padding: return row.step.kv_bytes_padding;
+        case CacheTableModel::slack: return row.step.kv_bytes_slack;
+        case CacheTableModel::kept: return row.step.kv_bytes_kept;
+        case CacheTableModel::free: return row.free();
+        case CacheTableModel::reserved: return row.step.kv_bytes_reserved;
+        case CacheTableModel::meta: return row.step.kv_bytes_meta;
+        case CacheTableModel::draft: return row.step.kv_bytes_draft;
+        case CacheTableModel::copied: return row.copied;
+        case CacheTableModel::tensorAllocations: return row.tensorAllocations;
+        case CacheTableModel::heapAllocations: return row.heapAllocations;
+        case CacheTableModel::faults: return row.faultsPerStep;
+        default: return 0;
+    }
+}
+
+/// Kinds of bytes that some lane has, between the columns that are always there.
+std::vector<CacheTableModel::Column> columnsFor(const std::vector<CacheRow>& rows) {
+    using Table = CacheTableModel;
+    const auto any = [&](Table::Column column) {
+        return std::any_of(rows.begin(), rows.end(),
+                           [&](const CacheRow& row) { return row.any && valueOf(row, column) > 0; });
+    };
+    std::vector<Table::Column> columns{Table::lane, Table::formula, Table::measured};
+    if (any(Table::scales) || any(Table::residual))
+        columns.insert(columns.end(), {Table::payload, Table::scales, Table::residual});
+    for (const Table::Column column : {Table::shared, Table::padding, Table::slack, Table::kept, Table::free})
+        if (any(column)) columns.push_back(column);
+    columns.push_back(Table::reserved);
+    for (const Table::Column column : {Table::meta, Table::draft})
+        if (any(column)) columns.push_back(column);
+    columns.push_back(Table::copied);
+    for (const Table::Column column : {Table::tensorAllocations, Table::heapAllocations})
+        if (any(column)) columns.push_back(column);
+    columns.push_back(Table::faults);
+    return columns;
 }
 
 }  // namespace
@@ -30,42 +91,61 @@ std::vector<CacheRow> cacheRows(const Record& record) {
     for (const LaneRecord& lane : record.lanes) {
         CacheRow row;
         row.lane = QString::fromStdString(lane.spec.name);
-        row.cached = lane.spec.mode == LaneMode::cached;
+        row.spec = lane.spec;
         if (!lane.repetitions.empty() && !lane.repetitions.back().steps.empty()) {
-            const StepEvent& step = lane.repetitions.back().steps.back();
+            const RepetitionRecord& newest = lane.repetitions.back();
             row.any = true;
-            row.length = step.cache_length;
-            row.formula = record.model.kv_bytes_per_token(DType::f32) * step.cache_length;
-            row.measured = step.kv_bytes_live;
-            row.reserved = step.kv_bytes_reserved;
-            row.copied = step.kv_bytes_copied;
-            row.faultsPerStep = medianFaults(lane.repetitions.back());
+            row.step = newest.steps.front();
+            for (const StepEvent& step : newest.steps) {
+                if (step.kv_bytes_live >= row.step.kv_bytes_live) row.step = step;
+                row.copied = std::max(row.copied, step.kv_bytes_copied);
+            }
+            row.formula = formulaOf(lane.spec, record.model, row.step, record.prompts.size());
+            row.faultsPerStep = medianOf(newest, &StepEvent::minor_faults_step);
+            row.tensorAllocations = medianOf(newest, &StepEvent::tensor_allocations);
+            row.heapAllocations = medianOf(newest, &StepEvent::heap_allocations);
         }
-        rows.push_back(row);
+        rows.push_back(std::move(row));
     }
     return rows;
 }
 
-std::vector<PlainTable::Column> CacheTableModel::columns() {
-    return {{1.0, QStringLiteral("■ speculative")},
-            {2.0, QStringLiteral("2 × 88 × 88 × 88 × 8888 × 4 B = 88,888,888 B")},
-            {1.2, QStringLiteral("88,888,888 B ✓")},
-            {1.0, QStringLiteral("88.8 MiB")},
-            {1.0, QStringLiteral("88.8 MiB")},
-            {0.6, QStringLiteral("888")}};
+std::vector<PlainTable::Column> CacheTableModel::columns() const {
+    std::vector<PlainTable::Column> columns;
+    for (const Column column : m_columns) {
+        switch (column) {
+            case lane: columns.push_back({1.0, QStringLiteral("■ speculative")}); break;
+            case formula:
+                columns.push_back({isCrowded() ? 1.0 : 2.0,
+                                   isCrowded()
+                                       ? QStringLiteral("88,888,888 B")
+                                       : QStringLiteral("2 × 88 × 88 × 88 × 8888 × 4 B = 88,888,888 B")});
+                break;
+            case measured: columns.push_back({1.2, QStringLiteral("88,888,888 B ✓")}); break;
+            case tensorAllocations:
+            case heapAllocations:
+            case faults: columns.push_back({0.6, QStringLiteral("888")}); break;
+            default: columns.push_back({1.0, QStringLiteral("88.8 MiB")});
+        }
+    }
+    return columns;
 }
 
 void CacheTableModel::setRecord(const Record& record) {
     std::vector<CacheRow> rows = cacheRows(record);
+    std::vector<Column> columns = columnsFor(rows);
     m_model = record.model;
-    if (rows.size() != m_rows.size()) {
+    const bool others = columns != m_columns;
+    if (others || rows.size() != m_rows.size()) {
         beginResetModel();
         m_rows = std::move(rows);
+        m_columns = std::move(columns);
         endResetModel();
+        if (others) emit columnsChanged();
         return;
     }
     m_rows = std::move(rows);
-    if (!m_rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, n_column - 1));
+    if (!m_rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
 int CacheTableModel::rowCount(const QModelIndex& parent) const {
@@ -73,72 +153,146 @@ int CacheTableModel::rowCount(const QModelIndex& parent) const {
 }
 
 int CacheTableModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : n_column;
+    return parent.isValid() ? 0 : static_cast<int>(m_columns.size());
 }
 
 QVariant CacheTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || (role != Qt::DisplayRole && role != Qt::ToolTipRole)) return {};
-    const bool tip = role == Qt::ToolTipRole;
-    switch (section) {
-        case lane: return tip ? tr("One way of decoding") : tr("Lane");
-        case formula:
-            return tip ? tr("2 × layers × KV heads × head_dim × stored tokens × 4 B (f32)")
-                       : tr("KV by formula");
-        case measured: return tip ? tr("Live bytes of the key and value tensors") : tr("KV measured");
-        case reserved: return tip ? definitionOf("kv_bytes_reserved") : tr("Reserved");
-        case copied: return tip ? definitionOf("kv_bytes_copied") : tr("Copied");
-        case faults:
-            return tip ? tr("Page faults during a decode step, median of this repetition")
-                       : tr("Page faults / step\u009cFaults / step");
-        default: return {};
+    if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+    if (role == Qt::DisplayRole) return headerText(columnAt(section));
+    if (role == Qt::ToolTipRole) return headerToolTip(columnAt(section));
+    return {};
+}
+
+QString CacheTableModel::headerText(Column column) {
+    switch (column) {
+        case lane: return tr("Lane");
+        case formula: return tr("KV by formula");
+        case measured: return tr("KV measured");
+        case payload: return tr("Payload");
+        case scales: return tr("Scales");
+        case residual: return tr("In f32");
+        case shared: return tr("Shared");
+        case padding: return tr("Padding");
+        case slack: return tr("Slack");
+        case kept: return tr("Kept");
+        case free: return tr("Free");
+        case reserved: return tr("Reserved");
+        case meta: return tr("Tables");
+        case draft: return tr("Draft KV");
+        case copied: return tr("Copied");
+        case tensorAllocations: return tr("Buffers / step\u009cBuffers");
+        case heapAllocations: return tr("Allocations / step\u009cAllocs");
+        case faults: return tr("Page faults / step\u009cFaults");
     }
+    return {};
+}
+
+QString CacheTableModel::headerToolTip(Column column) {
+    switch (column) {
+        case lane: return tr("One way of decoding");
+        case formula: return tr("What the valid entries must take, if no request shared anything");
+        case measured:
+            return tr(
+                "Live bytes of the cache: valid entries with their scales, shared ones once. At the "
+                "lane's fullest step");
+        case payload: return tr("Of these: keys and values in the cache's own form");
+        case scales: return tr("Of these: scales and zero points of quantised entries");
+        case residual: return tr("Of these: newest entries that a quantising cache still holds in f32");
+        case shared: return tr("Bytes that the requests would need more if they shared nothing");
+        case padding: return tr("Slots that hold pads");
+        case slack: return tr("Given to requests, but empty: spare slots, the rest of a last block");
+        case kept: return tr("Blocks of nobody, kept for a request with the same prefix");
+        case free: return tr("Blocks of the pool that nobody uses");
+        case reserved: return definitionOf("kv_bytes_reserved");
+        case meta: return definitionOf("kv_bytes_meta");
+        case draft: return tr("Live bytes of the draft model's cache");
+        case copied: return definitionOf("kv_bytes_copied");
+        case tensorAllocations:
+            return tr("Tensor buffers allocated during a decode step, median of this repetition");
+        case heapAllocations:
+            return tr("Allocations of the engine thread during a decode step, median of this repetition");
+        case faults: return tr("Page faults during a decode step, median of this repetition");
+    }
+    return {};
+}
+
+QVariant CacheTableModel::toolTip(const CacheRow& row, Column column) const {
+    if (column == formula && row.any && row.cached())
+        return row.formula ? formulaText(row)
+                           : tr("The formula needs the length of every row, which a step does not report");
+    if (column == measured && row.any && row.cached()) {
+        if (!row.formula) return formatBytesExactly(row.step.kv_bytes_live);
+        if (!row.agrees()) return tr("The tensors do not hold the bytes that the formula gives");
+        return row.step.kv_bytes_shared > 0
+                   ? tr("With the %1 that sharing saves, exactly the bytes that the formula gives")
+                         .arg(formatBytesExactly(row.step.kv_bytes_shared))
+                   : tr("The tensors hold exactly the bytes that the formula gives");
+    }
+    if (column > measured && column < tensorAllocations && row.any)
+        return headerToolTip(column) + QLatin1Char('\n') + formatBytesExactly(valueOf(row, column));
+    return headerToolTip(column);
+}
+
+QVariant CacheTableModel::tone(const CacheRow& row, Column column) {
+    ColorRef::Role tone = ColorRef::Role::text;
+    if (column == formula || (!row.cached() && column != lane && column < tensorAllocations))
+        tone = ColorRef::Role::muted;
+    if (column == measured && row.cached() && row.any && row.formula)
+        tone = row.agrees() ? ColorRef::Role::good : ColorRef::Role::bad;
+    return static_cast<int>(tone);
 }
 
 QVariant CacheTableModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid() || index.row() >= rowCount()) return {};
+    if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount()) return {};
     const CacheRow& row = m_rows[static_cast<std::size_t>(index.row())];
-    const int column = index.column();
-    const bool agrees = row.formula == row.measured;
+    const Column column = columnAt(index.column());
     switch (role) {
         case Qt::DisplayRole: return text(row, column);
         case swatchRole: return column == lane ? index.row() : QVariant();
-        case toneRole: {
-            ColorRef::Role tone = ColorRef::Role::text;
-            if (column == formula || (!row.cached && column != lane && column != faults))
-                tone = ColorRef::Role::muted;
-            if (column == measured && row.cached && row.any)
-                tone = agrees ? ColorRef::Role::good : ColorRef::Role::bad;
-            return static_cast<int>(tone);
-        }
-        case Qt::ToolTipRole:
-            if (column == measured && row.cached && row.any)
-                return agrees ? tr("The tensors hold exactly the bytes that the formula gives")
-                              : tr("The tensors do not hold the bytes that the formula gives");
-            return headerData(column, Qt::Horizontal, Qt::ToolTipRole);
+        case toneRole: return tone(row, column);
+        case Qt::ToolTipRole: return toolTip(row, column);
         default: return {};
     }
 }
 
-QString CacheTableModel::text(const CacheRow& row, int column) const {
+QString CacheTableModel::formulaText(const CacheRow& row) const {
+    const QString bytes = formatBytesExactly(*row.formula);
+    const QString n = QString::number(row.step.cache_length);
+    const QString shape = QStringLiteral("2 × %1 × %2").arg(m_model.n_layer).arg(m_model.n_kv_head);
+    switch (row.spec.cache.kind) {
+        case CacheKind::int8:
+            return tr("%1 × %2 × (%3 + 4) B = %4").arg(shape, n, QString::number(m_model.head_dim), bytes);
+        case CacheKind::kivi: {
+            const int quantised =
+                kivi_quantised_tokens(row.spec.cache, static_cast<int>(row.step.cache_length));
+            return tr("%1 of %2 tokens in %3 bits = %4")
+                .arg(QString::number(quantised), n, QString::number(row.spec.cache.bits), bytes);
+        }
+        default:
+            return tr("%1 × %2 × %3 × %4 B = %5")
+                .arg(shape, QString::number(m_model.head_dim), n,
+                     QString::number(size_of(row.spec.cache.dtype)), bytes);
+    }
+}
+
+QString CacheTableModel::text(const CacheRow& row, Column column) const {
     if (column == lane) return row.lane;
     if (!row.any) return nothing();
-    if (column == faults) return row.faultsPerStep < 0 ? notMeasured() : formatCount(row.faultsPerStep);
-    if (!row.cached) return column == formula ? tr("no cache") : formatBytesExactly(row.measured);
-    switch (column) {
-        case formula:
-            return QStringLiteral("2 × %1 × %2 × %3 × %4 × 4 B = %5")
-                .arg(m_model.n_layer)
-                .arg(m_model.n_kv_head)
-                .arg(m_model.head_dim)
-                .arg(row.length)
-                .arg(formatBytesExactly(row.formula));
-        case measured:
-            return formatBytesExactly(row.measured) +
-                   (row.measured == row.formula ? QStringLiteral(" ✓") : QStringLiteral(" ≠"));
-        case reserved: return formatBytes(static_cast<double>(row.reserved));
-        case copied: return formatBytes(static_cast<double>(row.copied));
-        default: return {};
+    if (column >= tensorAllocations) {
+        const std::int64_t value = valueOf(row, column);
+        return value < 0 ? notMeasured() : formatCount(value);
     }
+    if (!row.cached()) return column == formula ? tr("no cache") : nothing();
+    if (column == formula) {
+        if (!row.formula) return tr("not known");
+        return isCrowded() ? formatBytesExactly(*row.formula) : formulaText(row);
+    }
+    if (column == measured) {
+        const QString bytes = formatBytesExactly(row.step.kv_bytes_live);
+        if (!row.formula) return bytes;
+        return bytes + (row.agrees() ? QStringLiteral(" ✓") : QStringLiteral(" ≠"));
+    }
+    return formatBytes(static_cast<double>(valueOf(row, column)));
 }
 
 }  // namespace decodescope

@@ -60,7 +60,7 @@ MemoryPage::MemoryPage(const RunData& run, QWidget* parent)
     m_chart->setEmptyText(tr("Press Run to see where the bytes go"));
     column->addWidget(m_chart, 1);
 
-    auto* caches = new Card(tr("Cache"), tr("formula against measured"), this);
+    auto* caches = new Card(tr("Cache"), tr("formula against measured, at each lane's fullest step"), this);
     caches->setObjectName(QStringLiteral("cacheCard"));
     QMargins margins = caches->content()->contentsMargins();
     margins.setLeft(1);
@@ -70,7 +70,9 @@ MemoryPage::MemoryPage(const RunData& run, QWidget* parent)
     m_table = new PlainTable(caches);
     m_table->setObjectName(QStringLiteral("cacheTable"));
     m_table->setAccessibleName(tr("Cache bytes by formula and measured"));
-    m_table->setTable(m_caches, CacheTableModel::columns());
+    m_table->setTable(m_caches, m_caches->columns());
+    connect(m_caches, &CacheTableModel::columnsChanged, this,
+            [this] { m_table->setColumns(m_caches->columns()); });
     caches->content()->addWidget(m_table);
     caches->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     column->addWidget(caches);
@@ -105,8 +107,10 @@ void MemoryPage::reset() {
     refreshIfVisible();
 }
 
-void MemoryPage::append(const std::vector<StepEvent>& steps) {
-    for (const StepEvent& step : steps) m_series.add(step);
+void MemoryPage::append(const std::vector<RunEvent>& events) {
+    for (const RunEvent& event : events) {
+        if (const auto* step = std::get_if<StepEvent>(&event)) m_series.add(*step);
+    }
     refreshIfVisible();
 }
 

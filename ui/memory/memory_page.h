@@ -41,7 +41,7 @@ private:
     };
 
     void reset();
-    void append(const std::vector<StepEvent>& steps);
+    void append(const std::vector<RunEvent>& events);
     void refreshIfVisible();
     void updateChart();
     void updateFigures();

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/race/lane_summary.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "engine/measure/statistics.h"
+#include "ui/report/record_charts.h"
+
 namespace decodescope {
 
 namespace {
+
+constexpr std::int64_t manyRows = 16;
 
 // Rows per reading of the weights, in the newest decode step.
 std::int64_t rowsPerStep(const LaneRecord& lane) {
@@ -11,44 +19,74 @@ std::int64_t rowsPerStep(const LaneRecord& lane) {
     return lane.repetitions.back().steps.back().positions_forwarded;
 }
 
+void addTimes(LaneSummary& summary, const LaneRecord& lane, double readLimit) {
+    if (const Summary queue = lane.queue_ns(); queue.n > 0) summary.queueNs = queue.median;
+    if (const Summary first = lane.ttft_ns(); first.n > 0 && first.median > 0)
+        summary.firstTokenNs = first.median;
+    std::vector<double> latencies;
+    for (const RepetitionRecord& repetition : lane.repetitions) {
+        for (const StepEvent& step : repetition.steps) {
+            if (const double ms = latencyOf(step); !std::isnan(ms)) latencies.push_back(ms * 1e6);
+        }
+    }
+    if (latencies.empty()) return;
+    summary.perTokenNs = summarize(latencies).median;
+    summary.tokensPerSecond = lane.decode_tok_s();
+    summary.totalTokensPerSecond = lane.total_tok_s();
+    summary.readGbS = lane.read_gb_s();
+    if (readLimit > 0) summary.readShare = summary.readGbS / readLimit;
+    summary.computeBound = rowsPerStep(lane) >= manyRows;
+}
+
+void addDrafts(LaneSummary& summary, const LaneRecord& lane) {
+    if (lane.spec.mode != LaneMode::speculative) return;
+    summary.drafts = lane.acceptance();
+    std::int64_t steps = 0;
+    std::int64_t tokens = 0;
+    for (const RepetitionRecord& repetition : lane.repetitions) {
+        steps += repetition.n_decode();
+        tokens += repetition.n_decode_token();
+    }
+    if (steps > 0) summary.tokensPerCheck = static_cast<double>(tokens) / static_cast<double>(steps);
+}
+
+void addAgreement(LaneSummary& summary, const LaneRecord& lane, const LaneRecord& reference) {
+    summary.approximation = approximation(lane.spec, reference.spec);
+    summary.quality = lane.quality();
+    const int different = lane.first_different_token(reference);
+    summary.maxError = lane.max_relative_error();
+    if (different >= 0) summary.firstDifferent = different + 1;
+    const bool compared = different >= 0 || !(summary.maxError < 0);
+    if (different < 0 && lane.agrees_with(reference))
+        summary.agreement = Agreement::exact;
+    else if (!compared)
+        summary.agreement = Agreement::unknown;
+    else if (!summary.approximation.empty())
+        summary.agreement = Agreement::approximate;
+    else
+        summary.agreement = different >= 0 ? Agreement::differs : Agreement::close;
+}
+
 }  // namespace
 
 std::vector<LaneSummary> summarizeLanes(const Record& record) {
-    constexpr std::int64_t manyRows = 16;
     std::vector<LaneSummary> summaries;
     const std::size_t referenceIndex = record.reference_index();
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         const LaneRecord& lane = record.lanes[i];
         LaneSummary summary;
         summary.name = lane.spec.name;
-        if (const Summary first = lane.ttft_ns(); first.n > 0 && first.median > 0)
-            summary.firstTokenNs = first.median;
-        if (const Summary step = lane.step_ns(); step.n > 0) {
-            summary.perTokenNs = step.median;
-            summary.tokensPerSecond = lane.decode_tok_s();
-            summary.readGbS = lane.read_gb_s();
-            const double limit = record.environment.read_bandwidth_gb_s;
-            if (limit > 0) summary.readShare = summary.readGbS / limit;
-            summary.computeBound = rowsPerStep(lane) >= manyRows;
+        addTimes(summary, lane, record.environment.read_bandwidth_gb_s);
+        addDrafts(summary, lane);
+        if (!lane.repetitions.empty()) {
+            for (const StepEvent& step : lane.repetitions.back().steps)
+                summary.kvBytesLive = std::max(summary.kvBytesLive, step.kv_bytes_live);
         }
-        if (!lane.repetitions.empty() && !lane.repetitions.back().steps.empty())
-            summary.kvBytesLive = lane.repetitions.back().steps.back().kv_bytes_live;
-
         if (i == referenceIndex) {
             summary.agreement = Agreement::reference;
             if (summary.perTokenNs >= 0) summary.againstReference = 1;
         } else if (referenceIndex < record.lanes.size()) {
-            const LaneRecord& reference = record.lanes[referenceIndex];
-            const int different = lane.first_different_token(reference);
-            summary.maxError = lane.max_relative_error();
-            if (different >= 0) {
-                summary.agreement = Agreement::differs;
-                summary.firstDifferent = different + 1;
-            } else if (lane.agrees_with(reference)) {
-                summary.agreement = Agreement::exact;
-            } else if (!(summary.maxError < 0)) {
-                summary.agreement = Agreement::close;
-            }
+            addAgreement(summary, lane, record.lanes[referenceIndex]);
             const SpeedUp faster = speed_up(record, i);
             if (faster.why_not.empty()) summary.againstReference = faster.factor;
             summary.whyNoRatio = faster.why_not;

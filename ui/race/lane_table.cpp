@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/race/lane_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ui/chart/format.h"
@@ -24,33 +25,99 @@ QString duration(double ns) {
     return ns < 0 ? nothing() : formatDuration(ns);
 }
 
+QString rate(double tokensPerSecond) {
+    return tokensPerSecond < 0 ? nothing() : formatNumber(tokensPerSecond);
+}
+
+double share(const LaneRecord::DraftCount& count) {
+    return count.drafted == 0 ? 0 : static_cast<double>(count.accepted) / static_cast<double>(count.drafted);
+}
+
+/// "90 76 66 %": how often each position of a draft was kept; at most the first four.
+QString keptText(const LaneSummary& lane) {
+    constexpr std::size_t most = 4;
+    QStringList shares;
+    for (std::size_t i = 0; i < std::min(most, lane.drafts.size()); ++i)
+        shares << QString::number(100 * share(lane.drafts[i]), 'f', 0);
+    if (shares.isEmpty()) return {};
+    return shares.join(QLatin1Char(' ')) +
+           (lane.drafts.size() > most ? QStringLiteral(" … %") : QStringLiteral(" %"));
+}
+
+/// Columns that these lanes fill.
+std::vector<LaneTableModel::Column> columnsFor(const Record& record) {
+    using Table = LaneTableModel;
+    const auto any = [&](auto&& wanted) {
+        return std::any_of(record.lanes.begin(), record.lanes.end(), wanted);
+    };
+    using Lane = const LaneRecord&;
+    std::vector<Table::Column> columns{Table::lane};
+    if (any([](Lane lane) { return lane.spec.batching == Batching::continuous; }))
+        columns.push_back(Table::queue);
+    columns.insert(columns.end(), {Table::firstToken, Table::perToken, Table::tokensPerSecond});
+    if (record.experiment.prompts.size() > 1) columns.push_back(Table::totalPerSecond);
+    columns.push_back(Table::against);
+    if (any([](Lane lane) { return lane.spec.mode == LaneMode::speculative; }))
+        columns.push_back(Table::drafts);
+    columns.insert(columns.end(), {Table::readRate, Table::kvLive});
+    const bool reference = record.reference_index() < record.lanes.size();
+    if (reference &&
+        any([&](Lane lane) { return !approximation(lane.spec, record.reference().spec).empty(); }))
+        columns.push_back(Table::quality);
+    columns.push_back(Table::exact);
+    return columns;
+}
+
 }  // namespace
 
-std::vector<PlainTable::Column> LaneTableModel::columns() {
-    return {{1.6, QStringLiteral("■ speculative")}, {1.0, QStringLiteral("88.8 ms")},
-            {1.0, QStringLiteral("88.8 ms")},       {1.0, QStringLiteral("88,888")},
-            {1.0, QStringLiteral("88.8×")},         {1.4, QStringLiteral("88.8 GB/s ■■■■■")},
-            {1.0, QStringLiteral("88.8 MiB")},      {1.6, tr("exact ✓") + QStringLiteral(" 8.8e-8")}};
+std::vector<PlainTable::Column> LaneTableModel::columns() const {
+    std::vector<PlainTable::Column> columns;
+    const bool crowded = isCrowded();
+    for (const Column column : m_columns) {
+        switch (column) {
+            case lane: columns.push_back({1.6, QStringLiteral("■ speculative")}); break;
+            case queue:
+            case firstToken:
+            case perToken: columns.push_back({1.0, QStringLiteral("88.8 ms")}); break;
+            case tokensPerSecond:
+            case totalPerSecond: columns.push_back({1.0, QStringLiteral("88,888")}); break;
+            case against: columns.push_back({1.0, QStringLiteral("88.8×")}); break;
+            case drafts: columns.push_back({1.2, QStringLiteral("8.88 / step 88 88 88 88 %")}); break;
+            case readRate:
+                columns.push_back({crowded ? 1.0 : 1.4, crowded ? QStringLiteral("88.8 GB/s")
+                                                                : QStringLiteral("88.8 GB/s ■■■■■")});
+                break;
+            case kvLive: columns.push_back({1.0, QStringLiteral("88.8 MiB")}); break;
+            case quality: columns.push_back({1.2, QStringLiteral("KL 8.8e-8 top-1 88.8 %")}); break;
+            case exact: columns.push_back({1.6, tr("exact ✓") + QStringLiteral(" 8.8e-8")}); break;
+        }
+    }
+    return columns;
 }
 
 void LaneTableModel::setRecord(const Record& record) {
     const std::size_t reference = record.reference_index();
-    setLanes(summarizeLanes(record), reference < record.lanes.size()
-                                         ? QString::fromStdString(record.lanes[reference].spec.name)
-                                         : QString());
+    setLanes(summarizeLanes(record),
+             reference < record.lanes.size() ? QString::fromStdString(record.lanes[reference].spec.name)
+                                             : QString(),
+             columnsFor(record));
 }
 
-void LaneTableModel::setLanes(std::vector<LaneSummary> lanes, const QString& referenceName) {
-    if (lanes.size() != m_lanes.size() || referenceName != m_reference) {
+void LaneTableModel::setLanes(std::vector<LaneSummary> lanes, const QString& referenceName,
+                              std::vector<Column> columns) {
+    const bool others = columns != m_columns;
+    if (others || lanes.size() != m_lanes.size() || referenceName != m_reference) {
         beginResetModel();
         m_lanes = std::move(lanes);
         m_reference = referenceName;
+        m_columns = std::move(columns);
         endResetModel();
-        emit headerDataChanged(Qt::Horizontal, 0, n_column - 1);
+        if (others) emit columnsChanged();
+        emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
         return;
     }
     m_lanes = std::move(lanes);
-    if (!m_lanes.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, n_column - 1));
+    if (!m_lanes.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
 int LaneTableModel::rowCount(const QModelIndex& parent) const {
@@ -58,120 +125,189 @@ int LaneTableModel::rowCount(const QModelIndex& parent) const {
 }
 
 int LaneTableModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : n_column;
+    return parent.isValid() ? 0 : static_cast<int>(m_columns.size());
 }
 
 QVariant LaneTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || (role != Qt::DisplayRole && role != Qt::ToolTipRole)) return {};
-    const bool tip = role == Qt::ToolTipRole;
-    switch (section) {
-        case lane: return tip ? tr("One way of decoding") : tr("Lane");
-        case firstToken:
-            return tip ? definitionOf("ttft_ns") + tr(" Median over repetitions.") : tr("First token");
-        case perToken:
-            return tip ? definitionOf("step_ns") + tr(" Median over all decode steps.")
-                       : tr("Per token (median)\u009cPer token");
-        case tokensPerSecond: return tip ? definitionOf("decode_tok_s") : tr("Tokens / s");
+    if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+    if (role == Qt::DisplayRole) return headerText(columnAt(section));
+    if (role == Qt::ToolTipRole) return headerToolTip(columnAt(section));
+    return {};
+}
+
+QString LaneTableModel::headerText(Column column) const {
+    switch (column) {
+        case lane: return tr("Lane");
+        case queue: return tr("Queue wait\u009cQueue");
+        case firstToken: return tr("First token");
+        case perToken: return tr("Per token (median)\u009cPer token");
+        case tokensPerSecond: return tr("Tokens / s");
+        case totalPerSecond: return tr("With prefill");
         case against:
-            if (tip) return definitionOf("speed_up");
-            return m_reference.isEmpty() ? tr("Against reference") : tr("Against %1").arg(m_reference);
-        case readRate: return tip ? definitionOf("gb_s") : tr("Read rate, share of limit");
-        case kvLive: return tip ? definitionOf("kv_bytes_live") : tr("KV live");
-        case exact:
-            return tip ? tr("Whether every token is the reference's; behind it the largest logit error.\n") +
-                             definitionOf("relative_error") +
-                             tr(" Up to %1 is f32 rounding.").arg(formatError(f32_error_limit))
-                       : tr("Exact?");
-        default: return {};
+            return m_reference.isEmpty() ? tr("Against reference")
+                                         : tr("Against %1\u009cSpeed-up").arg(m_reference);
+        case drafts: return tr("Drafts kept");
+        case readRate: return tr("Read rate, share of limit\u009cRead rate");
+        case kvLive: return tr("KV live");
+        case quality: return tr("Distance from reference\u009cDistance");
+        case exact: return tr("Exact?");
     }
+    return {};
+}
+
+QString LaneTableModel::headerToolTip(Column column) {
+    switch (column) {
+        case lane: return tr("One way of decoding");
+        case queue: return definitionOf("queue_ns");
+        case firstToken:
+            return definitionOf("ttft_ns") + QLatin1Char(' ') + tr("Median over requests and repetitions.");
+        case perToken:
+            return definitionOf("step_ns") + QLatin1Char(' ') + tr("Median over all decode steps.");
+        case tokensPerSecond: return definitionOf("decode_tok_s");
+        case totalPerSecond: return definitionOf("total_tok_s");
+        case against: return definitionOf("speed_up");
+        case drafts: return definitionOf("drafts");
+        case readRate: return definitionOf("gb_s");
+        case kvLive:
+            return definitionOf("kv_bytes_live") + QLatin1Char(' ') + tr("At the repetition's fullest step.");
+        case quality: return definitionOf("quality");
+        case exact:
+            return tr("Whether every token is the reference's; behind it the largest logit error.\n") +
+                   definitionOf("relative_error") +
+                   tr(" Up to %1 is f32 rounding.").arg(formatError(f32_error_limit));
+    }
+    return {};
 }
 
 QVariant LaneTableModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid() || index.row() >= rowCount()) return {};
+    if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount()) return {};
     const LaneSummary& summary = m_lanes[static_cast<std::size_t>(index.row())];
+    const Column column = columnAt(index.column());
     switch (role) {
-        case Qt::DisplayRole: return text(summary, index.column());
-        case Qt::ToolTipRole: return toolTip(summary, index.column());
-        case toneRole: return tone(summary, index.column());
+        case Qt::DisplayRole: return text(summary, column);
+        case Qt::ToolTipRole: return toolTip(summary, column);
+        case toneRole: return tone(summary, column);
         case strongRole:
-            if (index.column() == tokensPerSecond) return 2;
-            if (index.column() == against && summary.agreement != Agreement::reference) return 2;
-            return index.column() == exact && summary.agreement > Agreement::reference ? 1 : 0;
-        case figureRole:
-            if (index.column() == exact &&
-                (summary.agreement == Agreement::exact || summary.agreement == Agreement::close))
-                return formatError(summary.maxError);
-            return {};
+            if (column == tokensPerSecond) return 2;
+            if (column == against && summary.agreement != Agreement::reference) return 2;
+            return column == exact && summary.agreement > Agreement::reference &&
+                           summary.agreement != Agreement::approximate
+                       ? 1
+                       : 0;
+        case figureRole: {
+            const QString small = figure(summary, column);
+            return small.isEmpty() ? QVariant() : QVariant(small);
+        }
         case swatchRole:
-            return index.column() == lane || (index.column() == readRate && hasBar(summary)) ? index.row()
+            return column == lane || (column == readRate && hasBar(summary) && !isCrowded()) ? index.row()
                                                                                              : QVariant();
-        case shareRole: return index.column() == readRate && hasBar(summary) ? summary.readShare : QVariant();
+        case shareRole:
+            return column == readRate && hasBar(summary) && !isCrowded() ? summary.readShare : QVariant();
         default: return {};
     }
 }
 
-QVariant LaneTableModel::tone(const LaneSummary& s, int column) {
+QString LaneTableModel::figure(const LaneSummary& s, Column column) {
+    if (column == exact && (s.agreement == Agreement::exact || s.agreement == Agreement::close))
+        return formatError(s.maxError);
+    if (column == drafts) return keptText(s);
+    if (column == quality && s.agreement == Agreement::approximate && s.quality.n > 0)
+        return tr("top-1 %1").arg(formatPercent(s.quality.top1_agreement));
+    return {};
+}
+
+QVariant LaneTableModel::tone(const LaneSummary& s, Column column) {
     using Role = ColorRef::Role;
     Role role = Role::text;
     if (text(s, column) == nothing()) role = Role::muted;
     if (column == against && s.agreement == Agreement::reference) role = Role::muted;
     if (column == readRate && s.computeBound) role = Role::muted;
     if (column == exact) {
-        role = s.agreement == Agreement::exact     ? Role::good
-               : s.agreement == Agreement::close   ? Role::warn
-               : s.agreement == Agreement::differs ? Role::bad
-                                                   : Role::muted;
+        role = s.agreement == Agreement::exact         ? Role::good
+               : s.agreement == Agreement::close       ? Role::warn
+               : s.agreement == Agreement::differs     ? Role::bad
+               : s.agreement == Agreement::approximate ? Role::text
+                                                       : Role::muted;
     }
     return static_cast<int>(role);
 }
 
-QString LaneTableModel::text(const LaneSummary& s, int column) {
+QString LaneTableModel::text(const LaneSummary& s, Column column) {
     switch (column) {
         case lane: return QString::fromStdString(s.name);
+        case queue: return duration(s.queueNs);
         case firstToken: return duration(s.firstTokenNs);
         case perToken: return duration(s.perTokenNs);
-        case tokensPerSecond: return s.tokensPerSecond < 0 ? nothing() : formatNumber(s.tokensPerSecond);
+        case tokensPerSecond: return rate(s.tokensPerSecond);
+        case totalPerSecond: return rate(s.totalTokensPerSecond);
         case against:
             if (s.againstReference < 0) return nothing();
             return s.agreement == Agreement::reference ? QStringLiteral("1×")
                                                        : formatRatio(s.againstReference);
+        case drafts:
+            return s.tokensPerCheck < 0 ? nothing() : tr("%1 / step").arg(formatNumber(s.tokensPerCheck));
         case readRate:
             if (s.readGbS < 0) return nothing();
             if (s.computeBound) return tr("compute-bound");
             return formatValue(s.readGbS, Unit::gigabytes_per_second);
         case kvLive: return s.kvBytesLive < 0 ? nothing() : formatBytes(static_cast<double>(s.kvBytesLive));
+        case quality:
+            return s.agreement != Agreement::approximate || s.quality.n == 0
+                       ? nothing()
+                       : tr("KL %1").arg(formatError(s.quality.mean_kl));
         case exact:
             switch (s.agreement) {
                 case Agreement::unknown: return nothing();
                 case Agreement::reference: return tr("reference");
                 case Agreement::exact: return tr("exact ✓");
+                case Agreement::approximate: return QString::fromStdString(s.approximation);
                 case Agreement::close: return tr("same text");
                 case Agreement::differs: return tr("differs at token %1").arg(s.firstDifferent);
             }
             return {};
-        default: return {};
     }
+    return {};
 }
 
-QString LaneTableModel::toolTip(const LaneSummary& s, int column) const {
-    if (column == against && !s.whyNoRatio.empty() && s.agreement != Agreement::reference)
-        return QString::fromStdString(s.whyNoRatio);
+QString LaneTableModel::toolTip(const LaneSummary& s, Column column) {
+    if (column == against && s.agreement != Agreement::reference) {
+        if (!s.whyNoRatio.empty()) return QString::fromStdString(s.whyNoRatio);
+        if (!s.approximation.empty() && s.againstReference >= 0)
+            return tr("Not the same computation: %1").arg(QString::fromStdString(s.approximation));
+    }
     if (column == readRate && s.readGbS >= 0) {
         if (s.computeBound)
             return tr("Every step pushes many positions through the weights it reads, so that arithmetic is "
-                      "the "
-                      "limit and not reading: %1")
+                      "the limit and not reading: %1")
                 .arg(formatValue(s.readGbS, Unit::gigabytes_per_second));
         if (s.readShare < 0) return tr("The read rate of this machine was not measured");
         if (s.readShare > 1)
             return tr("%1 of the memory's read rate: the weights fit into the processor's caches, which are "
-                      "faster "
-                      "than memory")
+                      "faster than memory")
                 .arg(formatPercent(s.readShare));
         return tr("%1 of the read rate measured before the run").arg(formatPercent(s.readShare));
     }
     if (column == kvLive && s.kvBytesLive >= 0) return formatBytesExactly(s.kvBytesLive);
-    return headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
+    if (column == drafts && !s.drafts.empty()) {
+        QStringList lines;
+        for (std::size_t i = 0; i < s.drafts.size(); ++i)
+            lines << tr("draft %1: %2 of %3 kept, %4")
+                         .arg(QString::number(i + 1), formatCount(s.drafts[i].accepted),
+                              formatCount(s.drafts[i].drafted), formatPercent(share(s.drafts[i])));
+        return lines.join(QLatin1Char('\n'));
+    }
+    if ((column == quality || column == exact) && s.agreement == Agreement::approximate) {
+        QStringList lines{tr("Not meant to be equal: %1.").arg(QString::fromStdString(s.approximation))};
+        if (s.firstDifferent > 0) lines << tr("First other token: %1.").arg(s.firstDifferent);
+        if (s.quality.n > 0)
+            lines << tr("Over %1 tokens: KL divergence %2 nats, same likeliest token %3, probability of the "
+                        "right token changed by %4 (RMS).")
+                         .arg(formatCount(s.quality.n), formatError(s.quality.mean_kl),
+                              formatPercent(s.quality.top1_agreement),
+                              formatError(s.quality.rms_probability_change));
+        return lines.join(QLatin1Char('\n'));
+    }
+    return headerToolTip(column);
 }
 
 }  // namespace decodescope

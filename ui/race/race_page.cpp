@@ -25,15 +25,6 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // Numbers that change faster than this cannot be read.
 constexpr int tableIntervalMs = 200;
 
-double milliseconds(const StepEvent& step) {
-    return static_cast<double>(step.end_ns - step.start_ns) / 1e6;
-}
-
-// Token 1 comes from the prefill, token k + 1 from decode step k.
-double tokenNumber(std::size_t step) {
-    return static_cast<double>(step + 1);
-}
-
 // Puts a point at `index`, after empty ones where steps in between were not seen.
 void setPoint(LineChart& chart, int series, std::size_t index, double x, double y) {
     for (int i = chart.pointCount(series); i < static_cast<int>(index); ++i)
@@ -55,7 +46,9 @@ RacePage::RacePage(const RunData& run, QWidget* parent)
     m_table = new PlainTable(strip);
     m_table->setObjectName(QStringLiteral("laneTable"));
     m_table->setAccessibleName(tr("Numbers of the lanes"));
-    m_table->setTable(m_lanes, LaneTableModel::columns());
+    m_table->setTable(m_lanes, m_lanes->columns());
+    connect(m_lanes, &LaneTableModel::columnsChanged, this,
+            [this] { m_table->setColumns(m_lanes->columns()); });
     strip->content()->addWidget(m_table);
     strip->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     column->addWidget(strip);
@@ -95,22 +88,24 @@ TokenStream* RacePage::stream(int lane) const {
                : nullptr;
 }
 
-QString RacePage::prompt() const {
+QString RacePage::prompt(std::size_t request) const {
     const Record& record = m_data.record();
-    if (!record.prompt_text.empty()) return QString::fromStdString(record.prompt_text);
-    const PromptSpec& spec = record.experiment.prompt;
-    if (spec.kind == PromptSpec::Kind::text) return QString::fromStdString(spec.text);
-    if (spec.kind == PromptSpec::Kind::ids && m_data.tokenizer() != nullptr)
-        return QString::fromStdString(m_data.tokenizer()->decode(spec.ids));
-    return tr("[%1 prompt tokens]").arg(m_data.promptLength());
+    if (request < record.prompts.size() && !record.prompts[request].text.empty())
+        return QString::fromStdString(record.prompts[request].text);
+    if (request < record.experiment.prompts.size()) {
+        const PromptSpec& spec = record.experiment.prompts[request];
+        if (spec.kind == PromptSpec::Kind::text) return QString::fromStdString(spec.text);
+        if (spec.kind == PromptSpec::Kind::ids && m_data.tokenizer() != nullptr)
+            return QString::fromStdString(m_data.tokenizer()->decode(spec.ids));
+    }
+    return tr("[%1 prompt tokens]").arg(m_data.promptLength(static_cast<int>(request)));
 }
 
 void RacePage::reset() {
     const Record& record = m_data.record();
     if (m_data.isLive() || m_data.isEmpty()) {
-        const int newTokens = record.lanes.empty() ? 0 : m_data.newTokens();
-        setUpLatencyChart(*m_latency, newTokens);
-        setUpTotalTimeChart(*m_total, newTokens);
+        setUpLatencyChart(*m_latency, record.experiment);
+        setUpTotalTimeChart(*m_total, record.experiment);
         for (std::size_t lane = 0; lane < record.lanes.size(); ++lane) {
             const QString name = QString::fromStdString(record.lanes[lane].spec.name);
             m_latency->addSeries(name, ColorRef::lane(static_cast<int>(lane)));
@@ -132,7 +127,8 @@ void RacePage::buildStreams() {
     if (m_views.size() != n) {
         for (const LaneView& view : m_views) delete view.box;
         m_views.assign(n, {});
-        const int columns = n <= 3 ? static_cast<int>(n) : static_cast<int>((n + 1) / 2);
+        const std::size_t rows = n <= 3 ? 1 : n <= 8 ? 2 : (n + 3) / 4;
+        const int columns = static_cast<int>((n + rows - 1) / rows);
         for (std::size_t i = 0; i < n; ++i) {
             LaneView& view = m_views[i];
             view.box = new QWidget(m_text);
@@ -160,7 +156,6 @@ void RacePage::buildStreams() {
         view.box->findChild<QLabel*>(QStringLiteral("laneName"))->setText(name);
         view.stream->setAccessibleName(tr("Text of lane %1").arg(name));
         view.repetition = -1;
-        view.n_step = 0;
     }
 }
 
@@ -173,6 +168,11 @@ void RacePage::appended() {
 void RacePage::catchUp() {
     m_stale = false;
     for (int lane = 0; lane < static_cast<int>(m_views.size()); ++lane) {
+        const auto& repetitions = m_data.record().lanes[static_cast<std::size_t>(lane)].repetitions;
+        const int repetition = static_cast<int>(repetitions.size()) - 1;
+        if (LaneView& view = m_views[static_cast<std::size_t>(lane)];
+            view.repetition != repetition || view.tokens.empty())
+            beginRepetition(lane, repetition);
         if (m_data.isLive()) updateCurves(lane);
         updateStream(lane);
     }
@@ -191,23 +191,36 @@ void RacePage::catchUp() {
     m_total->flush();
 }
 
-// Both `updateCurves` and `updateStream` go on where they stopped; a new repetition draws over the last one,
-// like the beam of an oscilloscope.
+// `updateCurves` and `updateStream` go on where they stopped; a new repetition draws over the last one, like
+// the beam of an oscilloscope.
+void RacePage::beginRepetition(int lane, int repetition) {
+    LaneView& view = m_views[static_cast<std::size_t>(lane)];
+    const auto n = std::max<std::size_t>(1, m_data.record().experiment.prompts.size());
+    QStringList prompts;
+    for (std::size_t request = 0; request < n; ++request) prompts << prompt(request);
+    view.stream->begin(prompts, ColorRef::lane(lane));
+    view.repetition = repetition;
+    view.n_step = view.n_token = 0;
+    view.chosen = view.totalSeconds = 0;
+    view.tokens.assign(n, {});
+    view.n_compared.assign(n, 0);
+}
+
 void RacePage::updateCurves(int lane) {
     const RepetitionRecord* latest = m_data.latest(lane);
     LaneView& view = m_views[static_cast<std::size_t>(lane)];
     if (latest == nullptr) return;
-    const int repetition =
-        static_cast<int>(m_data.record().lanes[static_cast<std::size_t>(lane)].repetitions.size()) - 1;
-    std::size_t from = view.repetition == repetition ? view.n_step : 0;
-    if (from == 0) view.totalSeconds = 0;
-    for (; from < latest->steps.size(); ++from) {
-        const StepEvent& step = latest->steps[from];
-        const auto number = static_cast<std::size_t>(step.step);
-        view.totalSeconds += milliseconds(step) / 1e3;
-        if (step.phase == Phase::decode)
-            setPoint(*m_latency, lane, number - 1, tokenNumber(number), milliseconds(step));
-        setPoint(*m_total, lane, number, tokenNumber(number), view.totalSeconds);
+    for (; view.n_step < latest->steps.size(); ++view.n_step) {
+        const StepEvent& step = latest->steps[view.n_step];
+        const auto number = static_cast<std::size_t>(std::max(step.step, 0));
+        // Steps that were not seen live leave a gap.
+        const std::size_t next =
+            view.n_step == 0 ? 0 : static_cast<std::size_t>(latest->steps[view.n_step - 1].step) + 1;
+        if (number > next) view.chosen += static_cast<double>(number - next) * step.n_token;
+        view.chosen += step.n_token;
+        view.totalSeconds += static_cast<double>(step.end_ns - step.start_ns) / 1e9;
+        setPoint(*m_latency, lane, number, view.chosen, latencyOf(step));
+        setPoint(*m_total, lane, number, view.chosen, view.totalSeconds);
     }
 }
 
@@ -215,43 +228,43 @@ void RacePage::updateStream(int lane) {
     const RepetitionRecord* latest = m_data.latest(lane);
     LaneView& view = m_views[static_cast<std::size_t>(lane)];
     const LaneRecord& record = m_data.record().lanes[static_cast<std::size_t>(lane)];
-    const int repetition = static_cast<int>(record.repetitions.size()) - 1;
-    if (view.repetition != repetition || view.n_step == 0) {
-        view.stream->begin(prompt(), ColorRef::lane(lane));
-        view.repetition = repetition;
-        view.n_step = 0;
-        view.n_compared = 0;
-    }
     if (latest == nullptr) return;
     const Tokenizer* tokenizer = m_data.tokenizer();
-    if (tokenizer == nullptr && !record.text.empty() && view.n_step == 0) {
+    if (tokenizer == nullptr && !record.texts.empty() && view.n_token == 0) {
         // A record from a file whose model is not loaded: the text is known, its tokens' borders are not.
-        view.stream->appendText(QString::fromStdString(record.text));
-        view.n_step = latest->steps.size();
+        for (std::size_t i = 0; i < record.texts.size(); ++i)
+            view.stream->appendText(static_cast<int>(i), QString::fromStdString(record.texts[i]));
+        view.n_token = latest->chosen.size();
         return;
     }
-    for (; view.n_step < latest->steps.size(); ++view.n_step) {
-        const std::int32_t token = latest->steps[view.n_step].token;
+    for (; view.n_token < latest->chosen.size(); ++view.n_token) {
+        const TokenEvent& token = latest->chosen[view.n_token];
+        if (token.request < 0 || static_cast<std::size_t>(token.request) >= view.tokens.size()) continue;
+        auto& tokens = view.tokens[static_cast<std::size_t>(token.request)];
+        for (; static_cast<int>(tokens.size()) < token.index; tokens.push_back(-1))
+            view.stream->appendToken(token.request, -1, "\xe2\x80\xa6");  // … was not seen live
+        tokens.push_back(token.token);
         if (tokenizer != nullptr)
-            view.stream->appendToken(token, tokenizer->token_bytes(token));
+            view.stream->appendToken(token.request, token.token, tokenizer->token_bytes(token.token),
+                                     token.drafted);
         else
-            view.stream->appendNumber(token);
+            view.stream->appendNumber(token.request, token.token, token.drafted);
     }
 }
 
 void RacePage::compareTokens() {
     const std::size_t reference = m_data.record().reference_index();
-    const RepetitionRecord* theirs = m_data.latest(static_cast<int>(reference));
-    if (theirs == nullptr) return;
+    if (reference >= m_views.size()) return;
     for (std::size_t lane = 0; lane < m_views.size(); ++lane) {
-        const RepetitionRecord* mine = m_data.latest(static_cast<int>(lane));
         LaneView& view = m_views[lane];
-        if (lane == reference || mine == nullptr || view.repetition != m_views[reference].repetition)
-            continue;
-        const std::size_t end = std::min({mine->steps.size(), theirs->steps.size(), view.n_step});
-        for (; view.n_compared < end; ++view.n_compared) {
-            if (mine->steps[view.n_compared].token != theirs->steps[view.n_compared].token)
-                view.stream->markDifferent(static_cast<int>(view.n_compared));
+        if (lane == reference || view.repetition != m_views[reference].repetition) continue;
+        for (std::size_t request = 0; request < view.tokens.size(); ++request) {
+            const auto& mine = view.tokens[request];
+            const auto& theirs = m_views[reference].tokens[request];
+            for (std::size_t& i = view.n_compared[request]; i < std::min(mine.size(), theirs.size()); ++i) {
+                if (mine[i] != theirs[i] && mine[i] >= 0 && theirs[i] >= 0)
+                    view.stream->markDifferent(static_cast<int>(request), static_cast<int>(i));
+            }
         }
     }
 }
@@ -260,7 +273,7 @@ void RacePage::compareTokens() {
 // next tick instead of taking the speed-up away.
 bool RacePage::stepsAreEven() const {
     const Record& record = m_data.record();
-    if (record.experiment.interleave != Interleave::step) return true;
+    if (record.experiment.effective_interleave() != Interleave::step) return true;
     std::size_t least = std::numeric_limits<std::size_t>::max();
     std::size_t most = 0;
     for (int lane = 0; lane < static_cast<int>(record.lanes.size()); ++lane) {
@@ -273,12 +286,17 @@ bool RacePage::stepsAreEven() const {
 }
 
 void RacePage::updateHeadings() {
-    int written = 0;
-    for (const LaneView& view : m_views) written = std::max(written, static_cast<int>(view.n_step));
-    m_text->setCorner(
-        written == 0
-            ? QString()
-            : tr("token %1 of %2 · differing tokens are underlined").arg(written).arg(m_data.newTokens()));
+    std::size_t written = 0;
+    for (const LaneView& view : m_views) written = std::max(written, view.n_token);
+    const auto& lanes = m_data.record().lanes;
+    const bool drafts = std::any_of(lanes.begin(), lanes.end(), [](const LaneRecord& lane) {
+        return lane.spec.mode == LaneMode::speculative;
+    });
+    QString words = tr("token %1 of %2 · differing tokens are underlined")
+                        .arg(written)
+                        .arg(m_data.newTokens() * std::max(1, m_data.requestCount()));
+    if (drafts) words += tr(", drafts that were kept are tinted");
+    m_text->setCorner(written == 0 ? QString() : words);
 }
 
 void RacePage::showEvent(QShowEvent* event) {

@@ -45,8 +45,11 @@ private:
         TokenStream* stream = nullptr;
         int repetition = -1;
         std::size_t n_step = 0;
-        std::size_t n_compared = 0;
+        std::size_t n_token = 0;
+        double chosen = 0;  ///< tokens of the steps drawn
         double totalSeconds = 0;
+        std::vector<std::vector<std::int32_t>> tokens;  ///< [requests][index], as shown
+        std::vector<std::size_t> n_compared;            ///< [requests]
     };
 
     void reset();
@@ -57,7 +60,8 @@ private:
     bool stepsAreEven() const;
     void updateHeadings();
     void buildStreams();
-    QString prompt() const;
+    QString prompt(std::size_t request) const;
+    void beginRepetition(int lane, int repetition);
 
     const RunData& m_data;
     LaneTableModel* m_lanes;

@@ -25,61 +25,79 @@ TokenStream::TokenStream(QWidget* parent) : QAbstractScrollArea(parent) {
     setFocusPolicy(Qt::StrongFocus);
     viewport()->setCursor(Qt::IBeamCursor);
     viewport()->setBackgroundRole(QPalette::Base);
+    connect(verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int value) {
+        if (!m_moving) m_follow = value == verticalScrollBar()->maximum();
+    });
 }
 
-void TokenStream::begin(const QString& prompt, ColorRef cursorColor) {
-    m_text = prompt;
-    m_promptEnd = prompt.size();
-    m_tokens.clear();
-    m_utf8 = Utf8Stream();
+void TokenStream::begin(const QStringList& prompts, ColorRef cursorColor) {
+    m_paragraphs.clear();
+    for (const QString& prompt : prompts) {
+        const auto number = m_paragraphs.size() + 1;
+        m_paragraphs.emplace_back(prompts.size() > 1 ? tr("%1.").arg(number) + QLatin1Char(' ') + prompt
+                                                     : prompt);
+    }
+    if (m_paragraphs.empty()) m_paragraphs.emplace_back(QString());
     m_cursorColor = cursorColor;
     m_writing = true;
-    m_anchor = m_caret = 0;
+    m_written = 0;
+    m_anchor = m_caret = {};
     relayout();
     verticalScrollBar()->setValue(0);
+    m_follow = true;
 }
 
-void TokenStream::appendToken(std::int32_t id, std::string_view bytes) {
-    m_tokens.push_back({id, m_text.size(), false});
-    append(QString::fromStdString(m_utf8.push(bytes)));
+TokenParagraph* TokenStream::paragraph(int request) {
+    if (request < 0 || request >= requestCount()) return nullptr;
+    m_written = request;
+    return &m_paragraphs[static_cast<std::size_t>(request)];
 }
 
-void TokenStream::appendNumber(std::int32_t id) {
-    m_tokens.push_back({id, m_text.size(), false});
-    append(QStringLiteral(" %1").arg(id));
+void TokenStream::appendToken(int request, std::int32_t id, std::string_view bytes, bool drafted) {
+    if (TokenParagraph* to = paragraph(request)) to->appendToken(id, bytes, drafted);
 }
 
-void TokenStream::appendText(const QString& text) {
-    append(text);
+void TokenStream::appendNumber(int request, std::int32_t id, bool drafted) {
+    if (TokenParagraph* to = paragraph(request)) to->appendNumber(id, drafted);
 }
 
-void TokenStream::markDifferent(int index) {
-    if (index < 0 || index >= tokenCount()) return;
-    m_tokens[static_cast<std::size_t>(index)].differs = true;
+void TokenStream::appendText(int request, const QString& text) {
+    if (TokenParagraph* to = paragraph(request)) to->appendText(text);
+}
+
+void TokenStream::markDifferent(int request, int index) {
+    if (request < 0 || request >= requestCount()) return;
+    m_paragraphs[static_cast<std::size_t>(request)].markDifferent(index);
     viewport()->update();
 }
 
-void TokenStream::append(const QString& characters) {
-    m_text += characters;
-    m_pending = m_pending || !characters.isEmpty();
-}
-
 void TokenStream::flush() {
-    if (!m_pending) return;
-    const bool follow = verticalScrollBar()->value() == verticalScrollBar()->maximum();
-    m_pending = false;
-    breakLinesFrom(m_lines.size() - 1);
-    updateScrollBar(follow);
+    bool changed = false;
+    for (TokenParagraph& each : m_paragraphs) changed = each.breakNewLines(font(), textWidth()) || changed;
+    if (!changed) return;
+    updateScrollBar();
     viewport()->update();
 }
 
 void TokenStream::finish() {
     if (!m_writing) return;
-    append(QString::fromStdString(m_utf8.finish()));
+    for (TokenParagraph& each : m_paragraphs) each.finish();
     m_writing = false;
     flush();
-    setAccessibleDescription(m_text);
+    setAccessibleDescription(text());
     viewport()->update();
+}
+
+int TokenStream::tokenCount() const {
+    std::size_t n = 0;
+    for (const TokenParagraph& each : m_paragraphs) n += each.tokens().size();
+    return static_cast<int>(n);
+}
+
+QString TokenStream::text() const {
+    QStringList texts;
+    for (const TokenParagraph& each : m_paragraphs) texts << each.text();
+    return texts.join(QStringLiteral("\n\n"));
 }
 
 int TokenStream::lineHeight() const {
@@ -87,100 +105,75 @@ int TokenStream::lineHeight() const {
     return fontMetrics().lineSpacing() * 5 / 4;
 }
 
+int TokenStream::paragraphGap() const {
+    return lineHeight() / 2;
+}
+
 int TokenStream::textWidth() const {
     return std::max(1, viewport()->width() - fontMetrics().averageCharWidth());
 }
 
-qsizetype TokenStream::lineEnd(std::size_t line) const {
-    return line + 1 < m_lines.size() ? m_lines[line + 1] : m_text.size();
+int TokenStream::heightOf(const TokenParagraph& each) const {
+    return each.lineCount() * lineHeight();
 }
 
-// Lays out everything from the beginning of `line`; earlier lines cannot change by appending.
-void TokenStream::breakLinesFrom(std::size_t line) {
-    qsizetype begin = m_lines[line];
-    m_lines.resize(line + 1);
-    while (true) {
-        const qsizetype newline = m_text.indexOf(QLatin1Char('\n'), begin);
-        const qsizetype end = newline < 0 ? m_text.size() : newline;
-        QTextLayout layout(m_text.mid(begin, end - begin), font());
-        QTextOption option;
-        option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
-        layout.setTextOption(option);
-        layout.beginLayout();
-        for (int n = 0;; ++n) {
-            QTextLine textLine = layout.createLine();
-            if (!textLine.isValid()) break;
-            textLine.setLineWidth(textWidth());
-            if (n > 0) m_lines.push_back(begin + textLine.textStart());
-        }
-        layout.endLayout();
-        if (newline < 0) return;
-        begin = newline + 1;
-        m_lines.push_back(begin);
-    }
+int TokenStream::topOf(int number) const {
+    int top = 0;
+    for (int i = 0; i < number; ++i)
+        top += heightOf(m_paragraphs[static_cast<std::size_t>(i)]) + paragraphGap();
+    return top;
 }
 
 void TokenStream::relayout() {
-    const bool follow = verticalScrollBar()->value() == verticalScrollBar()->maximum();
-    m_pending = false;
-    m_lines.assign(1, 0);
-    breakLinesFrom(0);
-    updateScrollBar(follow);
+    for (TokenParagraph& each : m_paragraphs) each.breakAllLines(font(), textWidth());
+    updateScrollBar();
     viewport()->update();
 }
 
-void TokenStream::updateScrollBar(bool follow) {
-    const int height = static_cast<int>(m_lines.size()) * lineHeight();
+void TokenStream::updateScrollBar() {
+    const int height = topOf(requestCount() - 1) + heightOf(m_paragraphs.back());
+    m_moving = true;
     verticalScrollBar()->setRange(0, std::max(0, height - viewport()->height()));
     verticalScrollBar()->setPageStep(viewport()->height());
     verticalScrollBar()->setSingleStep(lineHeight());
-    if (follow) verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+    if (m_follow) scrollToWritten();
+    m_moving = false;
 }
 
-void TokenStream::layoutLine(QTextLayout& layout, std::size_t line, bool formats) const {
-    const qsizetype begin = m_lines[line];
-    const qsizetype end = lineEnd(line);
-    QString characters = m_text.mid(begin, end - begin);
-    if (characters.endsWith(QLatin1Char('\n'))) characters.chop(1);
-    layout.setFont(font());
-    layout.setText(characters);
-    if (formats) {
-        const ThemeColors& colors = themeColors(palette());
-        QList<QTextLayout::FormatRange> ranges;
-        const auto mark = [&](qsizetype from, qsizetype to, const QTextCharFormat& format) {
-            from = std::max(from, begin);
-            to = std::min(to, begin + characters.size());
-            if (from < to)
-                ranges.append({static_cast<int>(from - begin), static_cast<int>(to - from), format});
-        };
-        QTextCharFormat muted;
-        muted.setForeground(colors.muted);
-        mark(0, m_promptEnd, muted);
-        QTextCharFormat different;
-        different.setUnderlineStyle(QTextCharFormat::SingleUnderline);
-        different.setUnderlineColor(colors.bad);
-        different.setForeground(colors.bad);
-        auto token = std::upper_bound(m_tokens.begin(), m_tokens.end(), begin,
-                                      [](qsizetype at, const Token& t) { return at < t.begin; });
-        if (token != m_tokens.begin()) --token;
-        for (; token != m_tokens.end() && token->begin < end; ++token) {
-            const auto next = token + 1;
-            if (token->differs)
-                mark(token->begin, next == m_tokens.end() ? m_text.size() : next->begin, different);
-        }
-        QTextCharFormat selected;
-        selected.setBackground(palette().color(QPalette::Highlight));
-        selected.setForeground(palette().color(QPalette::HighlightedText));
-        mark(std::min(m_anchor, m_caret), std::max(m_anchor, m_caret), selected);
-        layout.setFormats(ranges);
+// The end of the paragraph that was written last comes into sight, and no more than that moves.
+void TokenStream::scrollToWritten() {
+    const int bottom = topOf(m_written) + heightOf(m_paragraphs[static_cast<std::size_t>(m_written)]);
+    const int value = verticalScrollBar()->value();
+    if (bottom > value + viewport()->height() || bottom - lineHeight() < value || requestCount() == 1)
+        verticalScrollBar()->setValue(bottom - viewport()->height());
+}
+
+std::pair<qsizetype, qsizetype> TokenStream::selectionIn(int number) const {
+    const auto [first, last] = std::minmax(m_anchor, m_caret);
+    if (number < first.first || number > last.first) return {0, 0};
+    const qsizetype size = m_paragraphs[static_cast<std::size_t>(number)].text().size();
+    return {number == first.first ? first.second : 0, number == last.first ? last.second : size};
+}
+
+void TokenStream::paintParagraph(QPainter& painter, const QRect& area, int number, int top) const {
+    const TokenParagraph& each = m_paragraphs[static_cast<std::size_t>(number)];
+    const int height = lineHeight();
+    const int leading = (height - fontMetrics().height()) / 2;
+    for (int line = std::max(0, (area.top() - top) / height); line < each.lineCount(); ++line) {
+        const int y = top + line * height;
+        if (y > area.bottom()) break;
+        QTextLayout layout;
+        each.layoutLine(layout, line, font(), each.lineFormats(line, palette(), selectionIn(number)));
+        layout.draw(&painter, QPointF(0, y + leading));
+        if (!m_writing || line + 1 != each.lineCount()) continue;
+        const QTextLine textLine = layout.lineCount() > 0 ? layout.lineAt(0) : QTextLine();
+        const qreal x = textLine.isValid() ? textLine.cursorToX(static_cast<int>(layout.text().size())) : 0;
+        QColor cursor = themeColors(palette()).color(m_cursorColor);
+        cursor.setAlphaF(0.4f);
+        painter.fillRect(
+            QRectF(x + 1, y + leading, fontMetrics().averageCharWidth() * 0.6, fontMetrics().height()),
+            cursor);
     }
-    QTextOption option;
-    option.setWrapMode(QTextOption::NoWrap);
-    layout.setTextOption(option);
-    layout.beginLayout();
-    QTextLine textLine = layout.createLine();
-    if (textLine.isValid()) textLine.setLineWidth(textWidth());
-    layout.endLayout();
 }
 
 void TokenStream::paintEvent(QPaintEvent* event) {
@@ -188,26 +181,12 @@ void TokenStream::paintEvent(QPaintEvent* event) {
     QPainter painter(viewport());
     painter.fillRect(event->rect(), colors.card);
     painter.setPen(colors.text);
-    const int height = lineHeight();
-    const int offset = verticalScrollBar()->value();
-    const int leading = (height - fontMetrics().height()) / 2;
-    const auto first = static_cast<std::size_t>(std::max(0, (offset + event->rect().top()) / height));
-    for (std::size_t line = first; line < m_lines.size(); ++line) {
-        const int top = static_cast<int>(line) * height - offset;
-        if (top > event->rect().bottom()) break;
-        QTextLayout layout;
-        layoutLine(layout, line, true);
-        layout.draw(&painter, QPointF(0, top + leading));
-        if (m_writing && line + 1 == m_lines.size()) {
-            const QTextLine textLine = layout.lineCount() > 0 ? layout.lineAt(0) : QTextLine();
-            const qreal x =
-                textLine.isValid() ? textLine.cursorToX(static_cast<int>(layout.text().size())) : 0;
-            QColor cursor = colors.color(m_cursorColor);
-            cursor.setAlphaF(0.4f);
-            painter.fillRect(
-                QRectF(x + 1, top + leading, fontMetrics().averageCharWidth() * 0.6, fontMetrics().height()),
-                cursor);
-        }
+    int top = -verticalScrollBar()->value();
+    for (int i = 0; i < requestCount(); ++i) {
+        const int height = heightOf(m_paragraphs[static_cast<std::size_t>(i)]);
+        if (top <= event->rect().bottom() && top + height >= event->rect().top())
+            paintParagraph(painter, event->rect(), i, top);
+        top += height + paragraphGap();
     }
     if (hasFocus() && window()->testAttribute(Qt::WA_KeyboardFocusChange)) {
         painter.setPen(QPen(colors.accent, 1));
@@ -225,35 +204,48 @@ void TokenStream::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) viewport()->update();
 }
 
-qsizetype TokenStream::positionAt(const QPoint& point) const {
-    const int row = std::max(0, (point.y() + verticalScrollBar()->value()) / lineHeight());
-    if (static_cast<std::size_t>(row) >= m_lines.size()) return m_text.size();
-    const auto line = static_cast<std::size_t>(row);
-    QTextLayout layout;
-    layoutLine(layout, line, false);
-    if (layout.lineCount() == 0) return m_lines[line];
-    return m_lines[line] + layout.lineAt(0).xToCursor(point.x());
+TokenStream::Place TokenStream::placeAt(const QPoint& point) const {
+    int y = point.y() + verticalScrollBar()->value();
+    for (int i = 0; i < requestCount(); ++i) {
+        const TokenParagraph& each = m_paragraphs[static_cast<std::size_t>(i)];
+        const int height = heightOf(each);
+        if (y >= height) {
+            y -= height + paragraphGap();
+            if (y < 0) return {i, each.text().size()};
+            continue;
+        }
+        const int line = std::max(0, y / lineHeight());
+        QTextLayout layout;
+        each.layoutLine(layout, line, font());
+        const qsizetype begin = each.line(line).first;
+        return {i, layout.lineCount() == 0 ? begin : begin + layout.lineAt(0).xToCursor(point.x())};
+    }
+    return {requestCount() - 1, m_paragraphs.back().text().size()};
 }
 
-const TokenStream::Token* TokenStream::tokenAt(qsizetype position) const {
-    const auto next = std::upper_bound(m_tokens.begin(), m_tokens.end(), position,
-                                       [](qsizetype at, const Token& t) { return at < t.begin; });
-    return next == m_tokens.begin() || position >= m_text.size() ? nullptr : &*(next - 1);
+const TokenParagraph::Token* TokenStream::tokenAt(Place place) const {
+    return m_paragraphs[static_cast<std::size_t>(place.first)].tokenAt(place.second);
 }
 
 QString TokenStream::selectedText() const {
-    return m_text.mid(std::min(m_anchor, m_caret), std::abs(m_caret - m_anchor));
+    QStringList texts;
+    const auto [first, last] = std::minmax(m_anchor.first, m_caret.first);
+    for (int i = first; i <= last; ++i) {
+        const auto [begin, end] = selectionIn(i);
+        texts << m_paragraphs[static_cast<std::size_t>(i)].text().mid(begin, end - begin);
+    }
+    return texts.join(QStringLiteral("\n\n"));
 }
 
 void TokenStream::selectAll() {
-    m_anchor = 0;
-    m_caret = m_text.size();
+    m_anchor = {};
+    m_caret = {requestCount() - 1, m_paragraphs.back().text().size()};
     viewport()->update();
 }
 
 void TokenStream::copy() const {
     const QString selected = selectedText();
-    QGuiApplication::clipboard()->setText(selected.isEmpty() ? m_text : selected);
+    QGuiApplication::clipboard()->setText(selected.isEmpty() ? text() : selected);
 }
 
 void TokenStream::keyPressEvent(QKeyEvent* event) {
@@ -267,22 +259,23 @@ void TokenStream::keyPressEvent(QKeyEvent* event) {
 
 void TokenStream::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
-    m_caret = positionAt(event->pos());
+    m_caret = placeAt(event->pos());
     if (!(event->modifiers() & Qt::ShiftModifier)) m_anchor = m_caret;
     viewport()->update();
 }
 
 void TokenStream::mouseMoveEvent(QMouseEvent* event) {
     if (!(event->buttons() & Qt::LeftButton)) return;
-    m_caret = positionAt(event->pos());
+    m_caret = placeAt(event->pos());
     viewport()->update();
 }
 
 void TokenStream::mouseDoubleClickEvent(QMouseEvent* event) {
-    const Token* token = tokenAt(positionAt(event->pos()));
+    const Place place = placeAt(event->pos());
+    const TokenParagraph::Token* token = tokenAt(place);
     if (token == nullptr) return;
-    m_anchor = token->begin;
-    m_caret = token == &m_tokens.back() ? m_text.size() : (token + 1)->begin;
+    m_anchor = {place.first, token->begin};
+    m_caret = {place.first, m_paragraphs[static_cast<std::size_t>(place.first)].tokenEnd(*token)};
     viewport()->update();
 }
 
@@ -302,17 +295,18 @@ void TokenStream::focusOutEvent(QFocusEvent* event) {
 bool TokenStream::viewportEvent(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
-        const Token* token = tokenAt(positionAt(help->pos()));
+        const Place place = placeAt(help->pos());
+        const TokenParagraph::Token* token = tokenAt(place);
         if (token == nullptr) {
             QToolTip::hideText();
         } else {
-            const auto number = token - m_tokens.data() + 1;
-            QToolTip::showText(
-                help->globalPos(),
-                token->differs
-                    ? tr("token %1, id %2: the reference has another one here").arg(number).arg(token->id)
-                    : tr("token %1, id %2").arg(number).arg(token->id),
-                viewport());
+            const auto& tokens = m_paragraphs[static_cast<std::size_t>(place.first)].tokens();
+            QString sentence = tr("token %1, id %2").arg(token - tokens.data() + 1).arg(token->id);
+            if (requestCount() > 1)
+                sentence = tr("request %1, %2").arg(QString::number(place.first + 1), sentence);
+            if (token->drafted) sentence += tr(": a draft that was kept");
+            if (token->differs) sentence += tr(": the reference has another one here");
+            QToolTip::showText(help->globalPos(), sentence, viewport());
         }
         return true;
     }

@@ -5,44 +5,46 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "engine/tokenizer/tokenizer.h"
+#include "ui/race/token_paragraph.h"
 #include "ui/theme/theme.h"
-
-class QTextLayout;
 
 namespace decodescope {
 
-/// A lane's text as it is written: the prompt in muted type, then token after token, with a cursor in the
-/// lane's colour at the end. Tokens that differ from the reference lane's are underlined. What was appended
-/// is laid out once before the next drawing, beginning with the last line, so a long text costs no more than
-/// a short one. Text can be selected and copied.
+/// A lane's text as it is written, one paragraph per request: the prompt in muted type, then token after
+/// token, with a cursor in the lane's colour at the end. Tokens that differ from the reference lane's are
+/// underlined, drafts that were kept have a tint. Text can be selected and copied. While nobody scrolls, it
+/// follows what is written.
 class TokenStream : public QAbstractScrollArea {
     Q_OBJECT
 
 public:
     explicit TokenStream(QWidget* parent = nullptr);
 
-    /// Starts anew with a prompt.
-    void begin(const QString& prompt, ColorRef cursorColor);
-    /// Appends a token's bytes; characters appear when they are complete.
-    void appendToken(std::int32_t id, std::string_view bytes);
+    /// Starts anew with a prompt per request; they are numbered when there are several.
+    void begin(const QStringList& prompts, ColorRef cursorColor);
+    void begin(const QString& prompt, ColorRef cursorColor) { begin(QStringList{prompt}, cursorColor); }
+    /// Appends a token's bytes to a request; characters appear when they are complete.
+    void appendToken(int request, std::int32_t id, std::string_view bytes, bool drafted = false);
     /// Appends a token of a model without a tokenizer, by its number.
-    void appendNumber(std::int32_t id);
-    /// Underlines token `index`: the reference lane has another one there.
-    void markDifferent(int index);
+    void appendNumber(int request, std::int32_t id, bool drafted = false);
+    /// Underlines a request's token `index`: the reference lane has another one there.
+    void markDifferent(int request, int index);
     /// Appends text that is not known token by token.
-    void appendText(const QString& text);
+    void appendText(int request, const QString& text);
     /// No more tokens come: what is left of an unfinished character is shown, the cursor goes.
     void finish();
 
     /// Lays out and draws what was appended; call it once per batch.
     void flush();
 
-    int tokenCount() const { return static_cast<int>(m_tokens.size()); }
-    /// Prompt and tokens as they stand.
-    QString text() const { return m_text; }
+    /// Tokens of all requests.
+    int tokenCount() const;
+    int requestCount() const { return static_cast<int>(m_paragraphs.size()); }
+    /// Prompts and tokens as they stand; paragraphs are separated by an empty line.
+    QString text() const;
     QString selectedText() const;
     void selectAll();
     void copy() const;
@@ -63,33 +65,31 @@ protected:
     bool viewportEvent(QEvent* event) override;
 
 private:
-    struct Token {
-        std::int32_t id = -1;
-        qsizetype begin = 0;  // in m_text
-        bool differs = false;
-    };
+    /// A place in the text: paragraph, then characters in it.
+    using Place = std::pair<int, qsizetype>;
 
-    void append(const QString& characters);
-    void breakLinesFrom(std::size_t line);
+    TokenParagraph* paragraph(int request);
     void relayout();
-    void updateScrollBar(bool follow);
-    qsizetype lineEnd(std::size_t line) const;
+    void updateScrollBar();
+    void scrollToWritten();
     int lineHeight() const;
+    int paragraphGap() const;
     int textWidth() const;
-    void layoutLine(QTextLayout& layout, std::size_t line, bool formats) const;
-    qsizetype positionAt(const QPoint& point) const;
-    const Token* tokenAt(qsizetype position) const;
+    int topOf(int paragraph) const;
+    int heightOf(const TokenParagraph& paragraph) const;
+    Place placeAt(const QPoint& point) const;
+    const TokenParagraph::Token* tokenAt(Place place) const;
+    std::pair<qsizetype, qsizetype> selectionIn(int paragraph) const;
+    void paintParagraph(QPainter& painter, const QRect& area, int number, int top) const;
 
-    QString m_text;
-    qsizetype m_promptEnd = 0;
-    std::vector<Token> m_tokens;
-    std::vector<qsizetype> m_lines{0};  // where each line begins in m_text
-    Utf8Stream m_utf8;
+    std::vector<TokenParagraph> m_paragraphs{TokenParagraph({})};
     ColorRef m_cursorColor;
     bool m_writing = false;
-    bool m_pending = false;  // appended, not laid out
-    qsizetype m_anchor = 0;  // selection, in m_text
-    qsizetype m_caret = 0;
+    int m_written = 0;      // request that was written last
+    bool m_follow = true;   // nobody has scrolled away from what is written
+    bool m_moving = false;  // the scroll bar is moved by us
+    Place m_anchor;         // selection
+    Place m_caret;
 };
 
 }  // namespace decodescope

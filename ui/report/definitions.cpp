@@ -21,19 +21,32 @@ const QVector<Definition>& definitions() {
             "and tokenizing are excluded.")},
         {QStringLiteral("step_ns"), tr("Latency per token"),
          tr("One decode forward call and the choice of the token. N new tokens are one prefill and N - 1 "
-            "decode "
-            "steps.")},
+            "decode steps. Where a step serves several requests or chooses several tokens: its time x "
+            "requests "
+            "served / tokens chosen, which is what a request waits for one token.")},
         {QStringLiteral("tpot_ns"), tr("Time per token (TPOT)"),
-         tr("Sum of a repetition's decode steps divided by their number, one sample per repetition. Median, "
-            "minimum, maximum and interquartile range are over repetitions.")},
+         tr("Sum over a repetition's decode steps of time x requests served, divided by the tokens they "
+            "chose: the "
+            "mean time that a request waits for one token. Median, minimum, maximum and interquartile range "
+            "are "
+            "over repetitions.")},
         {QStringLiteral("decode_tok_s"), tr("Tokens per second"),
-         tr("Decode steps divided by the sum of their times. The first token is not one of them.")},
+         tr("Tokens of all requests chosen in decode steps, divided by the sum of these steps' times. First "
+            "tokens "
+            "are not among them.")},
+        {QStringLiteral("total_tok_s"), tr("Tokens per second, prefill included"),
+         tr("All new tokens of all requests, divided by the sum of the times of all steps.")},
+        {QStringLiteral("queue_ns"), tr("Queue wait"),
+         tr("From a request's arrival to the start of its first forward call. Median over requests and "
+            "repetitions.")},
         {QStringLiteral("e2e_ns"), tr("Total time"),
          tr("Time to the first token and all decode steps, added up.")},
         {QStringLiteral("speed_up"), tr("Speed-up"),
-         tr("Median TPOT of the reference lane divided by this lane's. Shown only where both did the same "
-            "steps "
-            "and gave the same output.")},
+         tr("How many times faster than the reference lane a lane makes tokens: decode time per token, "
+            "median over "
+            "repetitions. Shown where both made the same tokens, or where the lane is not meant to be equal, "
+            "which "
+            "is then said.")},
         {QStringLiteral("positions_forwarded"), tr("Positions forwarded"),
          tr("Token rows pushed through the blocks: for a prompt of P tokens, a naive lane forwards P, P + 1, "
             "...; "
@@ -41,12 +54,18 @@ const QVector<Definition>& definitions() {
         {QStringLiteral("score_cells"), tr("Score cells"),
          tr("Query-key pairs that causality allows, and those actually computed, per head and layer.")},
         {QStringLiteral("kv_bytes_live"), tr("KV live"),
-         tr("2 x layers x KV heads x head dimension x valid tokens x bytes per element, checked against the "
-            "tensors after every append.")},
+         tr("2 x layers x KV heads x head dimension x valid tokens x bytes per element, with scales and "
+            "recent "
+            "entries in full precision where a cache has them; checked against the tensors after every "
+            "append.")},
         {QStringLiteral("kv_bytes_reserved"), tr("KV reserved"),
          tr("Bytes the cache has allocated, used or not.")},
         {QStringLiteral("kv_bytes_copied"), tr("KV copied"),
-         tr("Bytes moved because the cache had to grow, since the start of the request.")},
+         tr("Bytes moved because the cache had to grow, a shared block was written or rows were reordered, "
+            "since "
+            "the start of the repetition.")},
+        {QStringLiteral("kv_bytes_meta"), tr("KV tables"),
+         tr("Block tables, reference counts, the index of prefixes and the positions of slots.")},
         {QStringLiteral("tensor_bytes"), tr("Tensor bytes"),
          tr("Live bytes of the tensors of all lanes, by owner: weights, kv, activations, logits, "
             "workspace.")},
@@ -58,6 +77,15 @@ const QVector<Definition>& definitions() {
          tr("Weights and keys and values a decode step must read at least, divided by its time; 1 GB = 10^9 "
             "bytes. The limit is the read bandwidth of main memory measured on this machine before the run; "
             "weights that fit into the processor's caches can be read faster.")},
+        {QStringLiteral("drafts"), tr("Drafts kept"),
+         tr("Tokens per decode step of a speculative lane, and how often the first, second, ... token of a "
+            "draft "
+            "was kept when it was checked.")},
+        {QStringLiteral("quality"), tr("Distance of an approximate lane"),
+         tr("Over all compared tokens: mean Kullback-Leibler divergence of the lane's probabilities from the "
+            "reference's in nats, share of tokens with the same likeliest token, and root mean square change "
+            "of "
+            "the probability of the token that the reference chose.")},
         {QStringLiteral("relative_error"), tr("Logit error"),
          tr("Largest difference of a step's logits from the reference lane's, divided by the standard "
             "deviation "

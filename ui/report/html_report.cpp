@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "ui/chart/export.h"
+#include "ui/experiment_panel/lane_kinds.h"
+#include "ui/memory/cache_table.h"
+#include "ui/race/lane_summary.h"
 #include "ui/report/definitions.h"
 #include "ui/theme/theme.h"
 
@@ -101,6 +105,7 @@ QString styleSheet() {
                "0;vertical-align:top}\n"
                "td{padding:5px 14px 5px 0;vertical-align:top}\n"
                "table.strip td,table.strip th{text-align:right;white-space:nowrap;padding:7px 0 7px 18px}\n"
+               "table.strip .small{white-space:normal}\n"
                "table.strip tr+tr td{border-top:1px solid var(--border)}\n"
                "table.strip td:first-child,table.strip th:first-child{text-align:left;padding-left:0}\n"
                "table.facts th{width:15em}\n"
@@ -149,7 +154,10 @@ QString speedUpCell(const Record& record, std::size_t lane) {
     if (lane == record.reference_index()) return cell(QStringLiteral("1×"), "muted");
     const SpeedUp result = speed_up(record, lane);
     if (!result.why_not.empty()) return cell(html(result.why_not), "muted");
-    return cell(html(formatRatio(result.factor)), "big");
+    const QString ratio = html(formatRatio(result.factor));
+    return cell(
+        result.approximation.empty() ? ratio : ratio + small_(QString::fromStdString(result.approximation)),
+        "big");
 }
 
 QString readRateCell(const Record& record, const LaneRecord& lane) {
@@ -163,45 +171,125 @@ QString readRateCell(const Record& record, const LaneRecord& lane) {
     return cell(html(formatValue(rate, Unit::gigabytes_per_second)) + small_(share));
 }
 
-QString exactCell(const Record& record, std::size_t index) {
-    if (index == record.reference_index()) return cell(html(tr("reference")), "muted");
-    const LaneRecord& lane = record.lanes[index];
-    const int step = lane.first_different_token(record.reference());
-    const double error = lane.max_relative_error();
-    const QString error_text = std::isnan(error) ? tr("logits are not finite")
-                               : error < 0       ? tr("logits not compared")
-                                                 : tr("logit error %1").arg(formatError(error));
-    if (step >= 0)
-        return cell(html(tr("differs from token %1 on").arg(step + 1)) + small_(error_text), "bad");
-    if (lane.agrees_with(record.reference())) return cell(html(tr("exact ✓")) + small_(error_text), "good");
-    const bool any = std::any_of(lane.repetitions.begin(), lane.repetitions.end(),
-                                 [](const RepetitionRecord& r) { return !r.steps.empty(); });
-    if (!any) return cell(html(tr("did not run")), "muted");
-    return cell(html(tr("same tokens, other logits")) + small_(error_text), "warn");
+QString exactCell(const LaneSummary& lane) {
+    const QString error = std::isnan(lane.maxError) ? tr("logits are not finite")
+                          : lane.maxError < 0       ? tr("logits not compared")
+                                                    : tr("logit error %1").arg(formatError(lane.maxError));
+    switch (lane.agreement) {
+        case Agreement::reference: return cell(html(tr("reference")), "muted");
+        case Agreement::exact: return cell(html(tr("exact ✓")) + small_(error), "good");
+        case Agreement::approximate: return cell(html(lane.approximation) + small_(error));
+        case Agreement::close: return cell(html(tr("same tokens, other logits")) + small_(error), "warn");
+        case Agreement::differs:
+            return cell(html(tr("differs from token %1 on").arg(lane.firstDifferent)) + small_(error), "bad");
+        case Agreement::unknown: break;
+    }
+    return cell(html(lane.firstTokenNs < 0 ? tr("did not run") : tr("not compared")), "muted");
+}
+
+QString timeCell(double ns) {
+    return ns < 0 ? cell(html(notMeasured()), "muted") : cell(html(shortTime(ns)));
+}
+
+QString rateCell(double rate, const char* classes) {
+    return rate > 0 ? cell(html(formatNumber(rate)), classes) : cell(html(notMeasured()), "muted");
+}
+
+QString draftsCell(const LaneSummary& lane) {
+    if (lane.tokensPerCheck < 0) return cell(QStringLiteral("–"), "muted");
+    QStringList shares;
+    for (const LaneRecord::DraftCount& count : lane.drafts)
+        shares << QString::number(100.0 * static_cast<double>(count.accepted) /
+                                      static_cast<double>(std::max<std::int64_t>(1, count.drafted)),
+                                  'f', 0);
+    return cell(html(tr("%1 per step").arg(formatNumber(lane.tokensPerCheck))) +
+                small_(tr("kept: %1 %").arg(shares.join(QLatin1Char(' ')))));
+}
+
+QString qualityCell(const LaneSummary& lane) {
+    if (lane.agreement != Agreement::approximate || lane.quality.n == 0)
+        return cell(QStringLiteral("–"), "muted");
+    return cell(html(tr("KL %1").arg(formatError(lane.quality.mean_kl))) +
+                small_(tr("top-1 %1, Δp %2")
+                           .arg(formatPercent(lane.quality.top1_agreement),
+                                formatError(lane.quality.rms_probability_change))));
+}
+
+/// One column of the strip: its head and what stands in it.
+struct StripColumn {
+    QString head;
+    std::function<QString(std::size_t lane)> cell;
+};
+
+std::vector<StripColumn> stripColumns(const Record& record, const std::vector<LaneSummary>& lanes) {
+    const auto any = [&](auto&& wanted) { return std::any_of(lanes.begin(), lanes.end(), wanted); };
+    const auto continuous = [](const LaneRecord& lane) { return lane.spec.batching == Batching::continuous; };
+    std::vector<StripColumn> columns;
+    columns.push_back({tr("Lane"), [&](std::size_t i) { return cell(swatch(i) + html(lanes[i].name)); }});
+    if (std::any_of(record.lanes.begin(), record.lanes.end(), continuous))
+        columns.push_back({tr("Queue wait"), [&](std::size_t i) { return timeCell(lanes[i].queueNs); }});
+    columns.push_back(
+        {tr("First token"), [&](std::size_t i) { return spreadCell(record.lanes[i].ttft_ns()); }});
+    columns.push_back(
+        {tr("Per token (TPOT)"), [&](std::size_t i) { return spreadCell(record.lanes[i].tpot_ns()); }});
+    columns.push_back(
+        {tr("Tokens / s"), [&](std::size_t i) { return rateCell(lanes[i].tokensPerSecond, "big"); }});
+    if (record.prompts.size() > 1)
+        columns.push_back(
+            {tr("With prefill"), [&](std::size_t i) { return rateCell(lanes[i].totalTokensPerSecond, ""); }});
+    columns.push_back({tr("Speed-up"), [&](std::size_t i) { return speedUpCell(record, i); }});
+    if (any([](const LaneSummary& lane) { return lane.tokensPerCheck >= 0; }))
+        columns.push_back({tr("Drafts kept"), [&](std::size_t i) { return draftsCell(lanes[i]); }});
+    columns.push_back(
+        {tr("Read rate"), [&](std::size_t i) { return readRateCell(record, record.lanes[i]); }});
+    columns.push_back({tr("KV live"), [&](std::size_t i) {
+                           const std::int64_t bytes = lanes[i].kvBytesLive;
+                           return bytes < 0 ? cell(html(notMeasured()), "muted")
+                                            : cell(html(formatBytes(static_cast<double>(bytes))));
+                       }});
+    if (any([](const LaneSummary& lane) { return lane.agreement == Agreement::approximate; }))
+        columns.push_back({tr("Distance"), [&](std::size_t i) { return qualityCell(lanes[i]); }});
+    columns.push_back({tr("Exact?"), [&](std::size_t i) { return exactCell(lanes[i]); }});
+    return columns;
 }
 
 QString stripTable(const Record& record) {
+    const std::vector<LaneSummary> lanes = summarizeLanes(record);
+    const std::vector<StripColumn> columns = stripColumns(record, lanes);
     QString rows = QStringLiteral("<table class=\"strip\"><tr>");
-    for (const QString& head : {tr("Lane"), tr("First token"), tr("Per token (TPOT)"), tr("Tokens / s"),
-                                tr("Speed-up"), tr("Read rate"), tr("KV live"), tr("Exact?")}) {
-        rows += QStringLiteral("<th>%1</th>").arg(html(head));
-    }
+    for (const StripColumn& column : columns) rows += QStringLiteral("<th>%1</th>").arg(html(column.head));
     rows += QStringLiteral("</tr>\n");
-    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
-        const LaneRecord& lane = record.lanes[i];
-        const double rate = lane.decode_tok_s();
-        const StepEvent* last = lane.repetitions.empty() || lane.repetitions.back().steps.empty()
-                                    ? nullptr
-                                    : &lane.repetitions.back().steps.back();
-        rows += QStringLiteral("<tr>") + cell(swatch(i) + html(lane.spec.name)) + spreadCell(lane.ttft_ns()) +
-                spreadCell(lane.tpot_ns()) +
-                (rate > 0 ? cell(html(formatNumber(rate)), "big") : cell(html(notMeasured()), "muted")) +
-                speedUpCell(record, i) + readRateCell(record, lane) +
-                (last != nullptr ? cell(html(formatBytes(static_cast<double>(last->kv_bytes_live))))
-                                 : cell(html(notMeasured()), "muted")) +
-                exactCell(record, i) + QStringLiteral("</tr>\n");
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        rows += QStringLiteral("<tr>");
+        for (const StripColumn& column : columns) rows += column.cell(i);
+        rows += QStringLiteral("</tr>\n");
     }
     return rows + QStringLiteral("</table>\n");
+}
+
+/// Where each cache's bytes were and what a decode step allocated: the table of the Memory screen.
+QString cacheCard(const Record& record) {
+    CacheTableModel model;
+    model.setRecord(record);
+    const auto textAt = [&](int row, int column) {
+        return row < 0 ? model.headerData(column, Qt::Horizontal, Qt::DisplayRole)
+                             .toString()
+                             .section(QChar(0x9c), 0, 0)
+                       : model.index(row, column).data().toString();
+    };
+    QString rows = QStringLiteral("<table class=\"strip\">");
+    for (int row = -1; row < model.rowCount(); ++row) {
+        rows += QStringLiteral("<tr>");
+        for (int column = 0; column < model.columnCount(); ++column) {
+            const QString text = html(textAt(row, column));
+            rows += row < 0 ? QStringLiteral("<th>%1</th>").arg(text)
+                            : cell(column == 0 ? swatch(static_cast<std::size_t>(row)) + text : text);
+        }
+        rows += QStringLiteral("</tr>\n");
+    }
+    return card(tr("Cache"), rows + QStringLiteral("</table>\n") +
+                                 small_(tr("Formula against measured, at each lane's fullest step; buffers, "
+                                           "allocations and page faults are medians over decode steps.")));
 }
 
 QString statusCard(const Record& record) {
@@ -246,22 +334,31 @@ QString markedText(const QString& text, const QString& reference) {
     return html(text.left(same)) + QStringLiteral("<u>") + html(text.mid(same)) + QStringLiteral("</u>");
 }
 
+/// What a lane wrote for one request, behind its prompt.
+QString proseOf(const Record& record, std::size_t request, const QString& text) {
+    const auto& theirs = record.reference().texts;
+    const QString reference = request < theirs.size() ? QString::fromStdString(theirs[request]) : QString();
+    QString prompt =
+        request < record.prompts.size() ? QString::fromStdString(record.prompts[request].text) : QString();
+    if (record.prompts.size() > 1) prompt.prepend(QStringLiteral("%1. ").arg(request + 1));
+    return QStringLiteral("<div class=\"prose\"><span class=\"muted\">%1</span>").arg(html(prompt)) +
+           markedText(text, reference) + QStringLiteral("</div>\n");
+}
+
 QString textCard(const Record& record) {
     QString content;
-    const QString prompt = QString::fromStdString(record.prompt_text);
-    const QString reference = QString::fromStdString(record.reference().text);
-    bool any = false;
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
-        const QString text = QString::fromStdString(record.lanes[i].text);
-        if (text.isEmpty()) continue;
-        any = true;
-        content +=
-            QStringLiteral("<div>") + swatch(i) + html(record.lanes[i].spec.name) + QStringLiteral("</div>");
-        content += QStringLiteral("<div class=\"prose\"><span class=\"muted\">%1</span>%2</div>\n")
-                       .arg(html(prompt), markedText(text, reference));
+        QString texts;
+        for (std::size_t request = 0; request < record.lanes[i].texts.size(); ++request) {
+            const QString text = QString::fromStdString(record.lanes[i].texts[request]);
+            if (!text.isEmpty()) texts += proseOf(record, request, text);
+        }
+        if (texts.isEmpty()) continue;
+        content += QStringLiteral("<div>") + swatch(i) + html(record.lanes[i].spec.name) +
+                   QStringLiteral("</div>") + texts;
     }
-    if (!any)
-        content += QStringLiteral("<p class=\"muted\">%1</p>").arg(html(tr("This model has no tokenizer.")));
+    if (content.isEmpty())
+        content = QStringLiteral("<p class=\"muted\">%1</p>").arg(html(tr("This model has no tokenizer.")));
     return card(tr("Text"), content);
 }
 
@@ -279,20 +376,42 @@ private:
 };
 
 QString laneText(const LaneSpec& lane) {
-    QStringList parts{QString::fromLatin1(to_string(lane.mode))};
-    if (lane.mode == LaneMode::cached) {
-        parts << tr("%1 cache").arg(QString::fromLatin1(to_string(lane.cache.kind)));
-        if (lane.cache.capacity > 0) parts << tr("capacity %1").arg(formatCount(lane.cache.capacity));
+    QString words = QString::fromLatin1(to_string(lane.mode)) + QStringLiteral(": ") + laneDescription(lane);
+    for (const std::string& fault : lane.faults)
+        words += QStringLiteral(" · ") + tr("fault %1").arg(QString::fromStdString(fault));
+    return words;
+}
+
+QString samplingText(const Sampling& sampling) {
+    QStringList parts;
+    if (sampling.kind == SamplingKind::greedy) {
+        parts << tr("greedy");
+    } else {
+        parts << tr("temperature %1").arg(formatNumber(sampling.temperature))
+              << tr("top-k %1").arg(sampling.top_k == 0 ? tr("all") : formatCount(sampling.top_k));
+        if (sampling.top_p < 1) parts << tr("top-p %1").arg(formatNumber(sampling.top_p));
+        if (sampling.min_p > 0) parts << tr("min-p %1").arg(formatNumber(sampling.min_p));
+        parts << tr("seed %1").arg(sampling.seed);
     }
-    if (lane.prefill_chunk > 0) parts << tr("prefill in chunks of %1").arg(lane.prefill_chunk);
-    if (!lane.prefill_partition.empty()) {
-        QStringList sizes;
-        for (const int size : lane.prefill_partition) sizes << QString::number(size);
-        parts << tr("prefill in chunks of %1").arg(sizes.join(QStringLiteral(" + ")));
-    }
-    parts << tr("%1 buffers").arg(QString::fromLatin1(to_string(lane.allocation)));
-    for (const std::string& fault : lane.faults) parts << tr("fault %1").arg(QString::fromStdString(fault));
+    if (sampling.repetition_penalty != 1)
+        parts << tr("repetition penalty %1").arg(formatNumber(sampling.repetition_penalty));
     return parts.join(QStringLiteral(", "));
+}
+
+/// "7 prompt tokens", "4 requests of 3 to 19 prompt tokens".
+QString promptsText(const Record& record) {
+    if (record.prompts.empty()) return tr("no prompt");
+    std::size_t least = record.prompts.front().ids.size();
+    std::size_t most = least;
+    for (const PromptRecord& prompt : record.prompts) {
+        least = std::min(least, prompt.ids.size());
+        most = std::max(most, prompt.ids.size());
+    }
+    const auto count = [](std::size_t n) { return formatCount(static_cast<std::int64_t>(n)); };
+    const QString tokens = most == 1 ? tr("1 prompt token") : tr("%1 prompt tokens").arg(count(most));
+    if (record.prompts.size() == 1) return tokens;
+    if (least == most) return tr("%1 requests of %2").arg(count(record.prompts.size()), tokens);
+    return tr("%1 requests of %2 to %3").arg(count(record.prompts.size()), count(least), tokens);
 }
 
 QString runCard(const Record& record) {
@@ -309,19 +428,12 @@ QString runCard(const Record& record) {
     facts.add(tr("Weights"), tr("%1, %2").arg(formatBytes(static_cast<double>(record.weight_bytes)),
                                               orUnknown(record.model_source)));
     facts.add(tr("Model hash"), orUnknown(record.model_hash));
-    facts.add(tr("Prompt"),
-              tr("%1 tokens").arg(formatCount(static_cast<std::int64_t>(record.prompt_ids.size()))));
+    facts.add(tr("Prompt"), promptsText(record));
     facts.add(tr("New tokens"), formatCount(experiment.new_tokens));
-    const Sampling& sampling = experiment.sampling;
-    facts.add(tr("Sampling"), sampling.kind == SamplingKind::greedy
-                                  ? tr("greedy")
-                                  : tr("temperature %1, top-k %2, seed %3")
-                                        .arg(formatNumber(sampling.temperature),
-                                             sampling.top_k == 0 ? tr("all") : formatCount(sampling.top_k))
-                                        .arg(sampling.seed));
+    facts.add(tr("Sampling"), samplingText(experiment.sampling));
     facts.add(tr("Drive"), QString::fromLatin1(to_string(experiment.drive)));
     facts.add(tr("Warm-up, repetitions"), tr("%1, %2").arg(experiment.warmup).arg(experiment.repetitions));
-    facts.add(tr("Lanes alternate by"), QString::fromLatin1(to_string(experiment.interleave)));
+    facts.add(tr("Lanes alternate by"), QString::fromLatin1(to_string(experiment.effective_interleave())));
     for (const LaneRecord& lane : record.lanes) {
         QString text = laneText(lane.spec);
         if (lane.repetitions.empty()) {
@@ -385,16 +497,16 @@ QByteArray htmlReport(const Record& record, const std::vector<RecordChart>& char
     page += styleSheet() + QStringLiteral("</head>\n<body>\n<main>\n");
     page += QStringLiteral("<h1>%1</h1>\n<div class=\"muted\">%2</div>\n")
                 .arg(html(tr("Decoding %1").arg(model)),
-                     html(tr("%1 · %2 prompt tokens · %3 new tokens · %4 · DecodeScope")
+                     html(tr("%1 · %2 · %3 new tokens · %4 · DecodeScope")
                               .arg(record.started_at.empty() ? tr("time not known")
                                                              : QString::fromStdString(record.started_at),
-                                   QString::number(record.prompt_ids.size()),
-                                   QString::number(record.experiment.new_tokens),
+                                   promptsText(record), QString::number(record.experiment.new_tokens),
                                    record.experiment.repetitions == 1
                                        ? tr("1 repetition")
                                        : tr("%1 repetitions").arg(record.experiment.repetitions))));
     page += statusCard(record);
     page += card({}, stripTable(record));
+    page += cacheCard(record);
     page += chartCards(charts);
     page += textCard(record);
     page += runCard(record);

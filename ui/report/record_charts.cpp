@@ -20,12 +20,15 @@ QString tr(const char* text) {
     return QCoreApplication::translate("decodescope::record_charts", text);
 }
 
-ChartAxis tokenAxis(int new_tokens) {
+/// Tokens of one request, or of all of them.
+ChartAxis tokenAxis(const Experiment& experiment, bool all_requests) {
+    const auto n_request = static_cast<int>(experiment.prompts.size());
+    const bool several = all_requests && n_request > 1;
     ChartAxis axis;
-    axis.name = tr("token");
+    axis.name = several ? tr("token, all requests") : tr("token");
     axis.unit = Unit::count;
     axis.whole = true;
-    axis.expected_max = new_tokens;
+    if (!experiment.lanes.empty()) axis.expected_max = experiment.new_tokens * (several ? n_request : 1);
     axis.show_name = true;
     return axis;
 }
@@ -41,23 +44,25 @@ double seconds(std::int64_t ns) {
     return static_cast<double>(ns) * 1e-9;
 }
 
-// Token 1 comes from the prefill, token k + 1 from decode step k.
-double tokenNumber(const StepEvent& step) {
-    return step.step + 1;
-}
+/// What one step of a lane is drawn as, over all repetitions.
+struct StepSamples {
+    double x = 0;  // tokens chosen by the end of the step, in the first repetition that has it
+    std::vector<double> values;
+};
 
 /// Samples of all repetitions, by step: `value(repetition, index in its steps)`, NaN = none.
 template <class Value>
-std::vector<std::vector<double>> samplesByStep(const LaneRecord& lane, Value value) {
-    std::vector<std::vector<double>> samples;
+std::vector<StepSamples> samplesByStep(const LaneRecord& lane, Value value) {
+    std::vector<StepSamples> samples;
     for (const RepetitionRecord& repetition : lane.repetitions) {
+        double chosen = 0;
         for (std::size_t i = 0; i < repetition.steps.size(); ++i) {
+            chosen += repetition.steps[i].n_token;
             const double sample = value(repetition, i);
-            const std::int32_t step = repetition.steps[i].step;
-            if (std::isnan(sample) || step < 0) continue;
-            if (samples.size() <= static_cast<std::size_t>(step))
-                samples.resize(static_cast<std::size_t>(step) + 1);
-            samples[static_cast<std::size_t>(step)].push_back(sample);
+            if (std::isnan(sample)) continue;
+            if (samples.size() <= i) samples.resize(i + 1);
+            if (samples[i].values.empty()) samples[i].x = chosen;
+            samples[i].values.push_back(sample);
         }
     }
     return samples;
@@ -87,23 +92,30 @@ std::vector<StepEvent> stepsInTime(const Record& record) {
 
 }  // namespace
 
-void setUpLatencyChart(LineChart& chart, int new_tokens) {
+double latencyOf(const StepEvent& step) {
+    if (step.phase == Phase::prefill || step.n_token == 0) return nan;
+    return static_cast<double>(step.end_ns - step.start_ns) * 1e-6 * step.n_row / step.n_token;
+}
+
+void setUpLatencyChart(LineChart& chart, const Experiment& experiment) {
     chart.removeAllSeries();
     chart.setTitle(tr("Latency per token"));
-    chart.setSubtitle(tr("ms · one decode forward call + sampling"));
+    const bool several = experiment.prompts.size() > 1;
+    chart.setSubtitle(several ? tr("ms · what a request waits for one token")
+                              : tr("ms · one decode forward call + sampling"));
     chart.setDefinition(definitionOf("step_ns"));
     chart.setExportName(QStringLiteral("latency"));
-    chart.setXAxis(tokenAxis(new_tokens));
+    chart.setXAxis(tokenAxis(experiment, true));
     chart.setYAxis(valueAxis(tr("latency"), Unit::milliseconds));
 }
 
-void setUpTotalTimeChart(LineChart& chart, int new_tokens) {
+void setUpTotalTimeChart(LineChart& chart, const Experiment& experiment) {
     chart.removeAllSeries();
     chart.setTitle(tr("Total time"));
     chart.setSubtitle(tr("s · prefill included"));
     chart.setDefinition(definitionOf("e2e_ns"));
     chart.setExportName(QStringLiteral("total_time"));
-    chart.setXAxis(tokenAxis(new_tokens));
+    chart.setXAxis(tokenAxis(experiment, true));
     chart.setYAxis(valueAxis(tr("total time"), Unit::seconds));
 }
 
@@ -123,46 +135,44 @@ void setUpMemoryChart(LineChart& chart) {
     chart.addSeries(tr("resident (RSS)"), ColorRef{});
 }
 
-void setUpKvChart(LineChart& chart, int new_tokens) {
+void setUpKvChart(LineChart& chart, const Experiment& experiment) {
     chart.removeAllSeries();
     chart.setTitle(tr("KV cache"));
     chart.setSubtitle(tr("bytes per lane · dashed: reserved"));
     chart.setDefinition(definitionOf("kv_bytes_live") + QLatin1Char('\n') +
                         definitionOf("kv_bytes_reserved"));
     chart.setExportName(QStringLiteral("kv_cache"));
-    chart.setXAxis(tokenAxis(new_tokens));
+    chart.setXAxis(tokenAxis(experiment, true));
     chart.setYAxis(valueAxis(tr("KV cache"), Unit::bytes));
 }
 
-void setUpLogitErrorChart(LineChart& chart, int new_tokens) {
+void setUpLogitErrorChart(LineChart& chart, const Experiment& experiment) {
     chart.removeAllSeries();
     chart.setTitle(tr("Logit error against the reference"));
     chart.setSubtitle(tr("largest difference / standard deviation of the reference's logits · log scale"));
     chart.setDefinition(definitionOf("relative_error"));
     chart.setExportName(QStringLiteral("logit_error"));
-    chart.setXAxis(tokenAxis(new_tokens));
+    chart.setXAxis(tokenAxis(experiment, false));
     ChartAxis error = valueAxis(tr("logit error"), Unit::error);
     error.log = true;
     chart.setYAxis(error);
 }
 
 void showLatency(LineChart& chart, const Record& record) {
-    setUpLatencyChart(chart, record.experiment.new_tokens);
+    setUpLatencyChart(chart, record.experiment);
     const std::size_t repetitions = mostRepetitions(record);
     if (repetitions > 1) {
         chart.setSubtitle(tr("ms · median of %1 repetitions, band from fastest to slowest").arg(repetitions));
     }
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         const auto samples = samplesByStep(record.lanes[i], [](const RepetitionRecord& r, std::size_t at) {
-            const StepEvent& step = r.steps[at];
-            return step.phase == Phase::decode ? static_cast<double>(step.end_ns - step.start_ns) * 1e-6
-                                               : nan;
+            return latencyOf(r.steps[at]);
         });
         std::vector<double> x, median, low, high;
-        for (std::size_t step = 0; step < samples.size(); ++step) {
-            if (samples[step].empty()) continue;
-            const Summary summary = summarize(samples[step]);
-            x.push_back(static_cast<double>(step) + 1);
+        for (const StepSamples& step : samples) {
+            if (step.values.empty()) continue;
+            const Summary summary = summarize(step.values);
+            x.push_back(step.x);
             median.push_back(summary.median);
             low.push_back(summary.min);
             high.push_back(summary.max);
@@ -174,7 +184,7 @@ void showLatency(LineChart& chart, const Record& record) {
 }
 
 void showTotalTime(LineChart& chart, const Record& record) {
-    setUpTotalTimeChart(chart, record.experiment.new_tokens);
+    setUpTotalTimeChart(chart, record.experiment);
     const std::size_t repetitions = mostRepetitions(record);
     if (repetitions > 1)
         chart.setSubtitle(tr("s · prefill included, median of %1 repetitions").arg(repetitions));
@@ -183,16 +193,14 @@ void showTotalTime(LineChart& chart, const Record& record) {
         const auto samples = samplesByStep(record.lanes[i], [&](const RepetitionRecord& r, std::size_t at) {
             const StepEvent& step = r.steps[at];
             if (at == 0) sum = 0;
-            // The prefill counts from its first call on, as `ttft_ns` does.
-            sum = step.phase == Phase::prefill ? seconds(step.end_ns - r.steps.front().start_ns)
-                                               : sum + seconds(step.end_ns - step.start_ns);
+            sum += seconds(step.end_ns - step.start_ns);
             return sum;
         });
         std::vector<double> x, median;
-        for (std::size_t step = 0; step < samples.size(); ++step) {
-            if (samples[step].empty()) continue;
-            x.push_back(static_cast<double>(step) + 1);
-            median.push_back(summarize(samples[step]).median);
+        for (const StepSamples& step : samples) {
+            if (step.values.empty()) continue;
+            x.push_back(step.x);
+            median.push_back(summarize(step.values).median);
         }
         chart.setData(chart.addSeries(laneName(record.lanes[i]), ColorRef::lane(static_cast<int>(i))), x,
                       median);
@@ -217,18 +225,20 @@ void showMemory(LineChart& chart, const Record& record) {
 }
 
 void showKv(LineChart& chart, const Record& record) {
-    setUpKvChart(chart, record.experiment.new_tokens);
+    setUpKvChart(chart, record.experiment);
     const auto n_cached = std::count_if(record.lanes.begin(), record.lanes.end(), [](const LaneRecord& lane) {
-        return lane.spec.mode == LaneMode::cached;
+        return lane.spec.mode != LaneMode::naive;
     });
     bool first = n_cached > 1;
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         const LaneRecord& lane = record.lanes[i];
-        if (lane.spec.mode != LaneMode::cached || lane.repetitions.empty()) continue;
+        if (lane.spec.mode == LaneMode::naive || lane.repetitions.empty()) continue;
         std::vector<double> x, live, reserved;
         bool differs = false;
+        double chosen = 0;
         for (const StepEvent& step : lane.repetitions.back().steps) {
-            x.push_back(tokenNumber(step));
+            chosen += step.n_token;
+            x.push_back(chosen);
             live.push_back(static_cast<double>(step.kv_bytes_live));
             reserved.push_back(static_cast<double>(step.kv_bytes_reserved));
             differs = differs || step.kv_bytes_reserved != step.kv_bytes_live;
@@ -247,19 +257,25 @@ void showKv(LineChart& chart, const Record& record) {
 }
 
 void showLogitError(LineChart& chart, const Record& record) {
-    setUpLogitErrorChart(chart, record.experiment.new_tokens);
+    setUpLogitErrorChart(chart, record.experiment);
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         if (i == record.reference_index()) continue;
         const LaneRecord& lane = record.lanes[i];
-        const auto samples = samplesByStep(lane, [](const RepetitionRecord& r, std::size_t at) {
-            const LogitComparison& comparison = r.steps[at].comparison;
-            return comparison.compared ? comparison.relative_error : nan;
-        });
+        std::vector<double> worst;  // by token of a request
+        for (const RepetitionRecord& repetition : lane.repetitions) {
+            for (const TokenEvent& token : repetition.chosen) {
+                if (!token.comparison.compared || token.index < 0) continue;
+                const auto at = static_cast<std::size_t>(token.index);
+                if (worst.size() <= at) worst.resize(at + 1, nan);
+                if (!(worst[at] > token.comparison.relative_error))
+                    worst[at] = token.comparison.relative_error;
+            }
+        }
         std::vector<double> x, y;
-        for (std::size_t step = 0; step < samples.size(); ++step) {
-            if (samples[step].empty()) continue;
-            x.push_back(static_cast<double>(step) + 1);
-            y.push_back(*std::max_element(samples[step].begin(), samples[step].end()));
+        for (std::size_t at = 0; at < worst.size(); ++at) {
+            if (std::isnan(worst[at])) continue;
+            x.push_back(static_cast<double>(at) + 1);
+            y.push_back(worst[at]);
         }
         if (x.empty()) continue;
         chart.setData(

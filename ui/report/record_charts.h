@@ -13,20 +13,25 @@ namespace decodescope {
 
 // What each chart of a run is: title, unit, definition and axes in `setUp...`, the content of a finished
 // record in `show...`. Screens that draw a run as it happens set their charts up here too, so that a chart
-// says the same on screen and in a report. `new_tokens` fixes the x axis; 0 lets it grow.
+// says the same on screen and in a report. The x axis reaches to the tokens that `experiment` asks for.
 
-/// x = number of the new token (the first comes from the prefill), y in ms.
-void setUpLatencyChart(LineChart& chart, int new_tokens);
-/// x = number of the new token, y in s.
-void setUpTotalTimeChart(LineChart& chart, int new_tokens);
+/// x = tokens chosen so far, of all requests (the first comes from the prefill), y in ms.
+void setUpLatencyChart(LineChart& chart, const Experiment& experiment);
+/// x = tokens chosen so far, of all requests, y in s.
+void setUpTotalTimeChart(LineChart& chart, const Experiment& experiment);
 /// x in s, y in bytes: one area per owner and the resident memory as a line.
 void setUpMemoryChart(LineChart& chart);
-/// x = number of the new token, y in bytes.
-void setUpKvChart(LineChart& chart, int new_tokens);
-/// x = number of the new token, y = logit error on a log axis.
-void setUpLogitErrorChart(LineChart& chart, int new_tokens);
+/// x = tokens chosen so far, of all requests, y in bytes.
+void setUpKvChart(LineChart& chart, const Experiment& experiment);
+/// x = number of the new token of a request, y = logit error on a log axis.
+void setUpLogitErrorChart(LineChart& chart, const Experiment& experiment);
 
-/// Median over repetitions of each decode step of each lane, with a band from the fastest to the slowest.
+/// The point that a step adds to the latency chart: the time that a request waits for one token of it, ms.
+/// NaN for a step that only prefills or chooses nothing.
+double latencyOf(const StepEvent& step);
+
+/// Median over repetitions of each decode step of each lane (time per token), with a band from the fastest to
+/// the slowest.
 void showLatency(LineChart& chart, const Record& record);
 /// Median over repetitions of the time from the start of the prefill to each token.
 void showTotalTime(LineChart& chart, const Record& record);
@@ -34,7 +39,7 @@ void showTotalTime(LineChart& chart, const Record& record);
 void showMemory(LineChart& chart, const Record& record);
 /// Live (and, where it differs, reserved) bytes of each lane's cache, of the last repetition.
 void showKv(LineChart& chart, const Record& record);
-/// Largest logit error of each step over the repetitions, against the reference lane.
+/// Largest logit error of each token over requests and repetitions, against the reference lane.
 void showLogitError(LineChart& chart, const Record& record);
 
 /// One chart of a record, ready to be exported.

@@ -20,9 +20,10 @@ Record withoutSteps(const Experiment& experiment) {
 
 void RunData::preview(const Experiment& experiment) {
     if (!isEmpty()) return;
-    m_promptLength = experiment.prompt.kind == PromptSpec::Kind::random
-                         ? experiment.prompt.length
-                         : static_cast<int>(experiment.prompt.ids.size());
+    m_promptLengths.clear();
+    for (const PromptSpec& prompt : experiment.prompts)
+        m_promptLengths.push_back(
+            prompt.kind == PromptSpec::Kind::random ? prompt.length : static_cast<int>(prompt.ids.size()));
     m_growing = withoutSteps(experiment);
     emit reset();
 }
@@ -32,7 +33,7 @@ void RunData::begin(const Experiment& experiment, const RunStarted& started, con
     m_live = true;
     m_finished.reset();
     m_tokenizer = model.tokenizer;
-    m_promptLength = started.prompt_length;
+    m_promptLengths.assign(started.prompt_lengths.begin(), started.prompt_lengths.end());
     m_growing = withoutSteps(experiment);
     if (environment != nullptr) m_growing.environment = *environment;
     m_growing.environment.threads = started.threads;
@@ -46,28 +47,42 @@ void RunData::begin(const Experiment& experiment, const RunStarted& started, con
     emit reset();
 }
 
-void RunData::append(const std::vector<StepEvent>& steps) {
-    if (!m_live) return;
-    for (const StepEvent& step : steps) {
-        if (step.lane < 0 || step.repetition < 0) continue;
-        const auto lane = static_cast<std::size_t>(step.lane);
-        const auto repetition = static_cast<std::size_t>(step.repetition);
-        if (lane >= m_growing.lanes.size()) continue;
-        auto& repetitions = m_growing.lanes[lane].repetitions;
-        while (repetitions.size() <= repetition) {
-            repetitions.emplace_back();
-            repetitions.back().steps.reserve(static_cast<std::size_t>(m_growing.experiment.new_tokens));
-        }
-        repetitions[repetition].steps.push_back(step);
+RepetitionRecord* RunData::growing(std::int32_t lane, std::int32_t repetition) {
+    if (lane < 0 || repetition < 0 || static_cast<std::size_t>(lane) >= m_growing.lanes.size())
+        return nullptr;
+    auto& repetitions = m_growing.lanes[static_cast<std::size_t>(lane)].repetitions;
+    while (repetitions.size() <= static_cast<std::size_t>(repetition)) {
+        repetitions.emplace_back();
+        const auto expected = static_cast<std::size_t>(m_growing.experiment.new_tokens);
+        repetitions.back().steps.reserve(expected);
+        repetitions.back().chosen.reserve(expected);
     }
-    emit appended(steps);
+    return &repetitions[static_cast<std::size_t>(repetition)];
+}
+
+void RunData::append(const std::vector<RunEvent>& events) {
+    if (!m_live) return;
+    for (const RunEvent& event : events) {
+        if (const auto* step = std::get_if<StepEvent>(&event)) {
+            if (RepetitionRecord* to = growing(step->lane, step->repetition)) to->steps.push_back(*step);
+        } else if (const auto* token = std::get_if<TokenEvent>(&event)) {
+            if (RepetitionRecord* to = growing(token->lane, token->repetition)) to->chosen.push_back(*token);
+        }
+    }
+    emit appended(events);
+}
+
+int RunData::promptLength(int request) const {
+    return request >= 0 && request < requestCount() ? m_promptLengths[static_cast<std::size_t>(request)] : 0;
 }
 
 void RunData::finish(std::shared_ptr<const Record> record) {
     m_live = false;
     m_finished = std::move(record);
     m_growing = Record();
-    m_promptLength = static_cast<int>(m_finished->prompt_ids.size());
+    m_promptLengths.clear();
+    for (const PromptRecord& prompt : m_finished->prompts)
+        m_promptLengths.push_back(static_cast<int>(prompt.ids.size()));
     emit reset();
 }
 

@@ -9,13 +9,14 @@
 #include "engine/experiment/events.h"
 #include "engine/experiment/record.h"
 #include "engine/formats/model_source.h"
-#include "engine/measure/environment.h"
 #include "engine/tokenizer/tokenizer.h"
+#include "ui/session/session.h"
 
 namespace decodescope {
 
-/// The run that is on screen. While it is live it grows by the steps that the session delivers; afterwards it
-/// is the finished record, or one that was opened from a file. All screens read it; GUI thread only.
+/// The run that is on screen. While it is live it grows by the steps and tokens that the session delivers;
+/// afterwards it is the finished record, or one that was opened from a file. All screens read it; GUI thread
+/// only.
 class RunData : public QObject {
     Q_OBJECT
 
@@ -27,8 +28,8 @@ public:
     /// A run starts: everything before it is forgotten.
     void begin(const Experiment& experiment, const RunStarted& started, const LoadedModel& model,
                const Environment* environment);
-    /// Steps of the live run, in order.
-    void append(const std::vector<StepEvent>& steps);
+    /// Steps and tokens of the live run, in order.
+    void append(const std::vector<RunEvent>& events);
     /// The live run has ended; `record` takes its place.
     void finish(std::shared_ptr<const Record> record);
     /// The live run has ended without a record: what it has made so far stays on screen.
@@ -40,7 +41,8 @@ public:
     /// True before the first run: then there are no steps, at most a preview of the lanes.
     bool isEmpty() const { return !m_live && m_finished == nullptr; }
     bool isLive() const { return m_live; }
-    /// The run so far, or the whole one. A live record has no texts, no status and no reasons yet.
+    /// The run so far, or the whole one. A live record has no texts, no status, no reasons and
+    /// nothing about requests yet.
     const Record& record() const { return m_finished ? *m_finished : m_growing; }
     /// The finished or opened record; null while a run is live and before the first one.
     std::shared_ptr<const Record> finishedRecord() const { return m_finished; }
@@ -50,19 +52,23 @@ public:
     int repetition() const;
     /// The newest repetition of a lane; null before its first step.
     const RepetitionRecord* latest(int lane) const;
-    /// Number of prompt tokens.
-    int promptLength() const { return m_promptLength; }
+    /// Number of requests.
+    int requestCount() const { return static_cast<int>(m_promptLengths.size()); }
+    /// Number of prompt tokens of a request; 0 where it is not known yet.
+    int promptLength(int request = 0) const;
     int newTokens() const { return record().experiment.new_tokens; }
 
 signals:
     /// Another run is on screen, or the run has turned into its record: read everything again.
     void reset();
-    /// The live run has grown by these steps.
-    void appended(const std::vector<decodescope::StepEvent>& steps);
+    /// The live run has grown by these steps and tokens.
+    void appended(const std::vector<decodescope::RunEvent>& events);
 
 private:
+    RepetitionRecord* growing(std::int32_t lane, std::int32_t repetition);
+
     bool m_live = false;
-    int m_promptLength = 0;
+    std::vector<int> m_promptLengths;  // [requests]
     Record m_growing;
     std::shared_ptr<const Record> m_finished;
     std::shared_ptr<const Tokenizer> m_tokenizer;

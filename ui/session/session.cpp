@@ -22,10 +22,10 @@ bool sameModel(const ModelRef& a, const ModelRef& b) {
 
 struct Session::Ring {
     explicit Ring(std::size_t capacity) : queue(capacity) {}
-    boost::lockfree::spsc_queue<StepEvent> queue;
+    boost::lockfree::spsc_queue<RunEvent> queue;
 };
 
-/// Runs on the engine thread: steps go into the ring, the start of the run is a queued call.
+/// Runs on the engine thread: steps and tokens go into the ring, the start of the run is a queued call.
 class Session::Sink : public EventSink {
 public:
     Sink(Session& session, const Experiment& experiment) : m_session(session), m_experiment(experiment) {}
@@ -37,11 +37,14 @@ public:
         });
     }
 
-    void step_done(const StepEvent& event) override {
+    void step_done(const StepEvent& event) override { push(event); }
+    void token_done(const TokenEvent& event) override { push(event); }
+
+private:
+    void push(const RunEvent& event) {
         if (!m_session.m_ring->queue.push(event)) m_session.m_dropped.fetch_add(1, std::memory_order_relaxed);
     }
 
-private:
     Session& m_session;
     const Experiment& m_experiment;
 };
@@ -190,8 +193,8 @@ void Session::setActivity(Activity activity) {
 
 void Session::drain() {
     m_batch.clear();
-    m_ring->queue.consume_all([this](const StepEvent& event) { m_batch.push_back(event); });
-    if (!m_batch.empty()) emit stepsArrived(m_batch);
+    m_ring->queue.consume_all([this](const RunEvent& event) { m_batch.push_back(event); });
+    if (!m_batch.empty()) emit eventsArrived(m_batch);
 }
 
 }  // namespace decodescope

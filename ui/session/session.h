@@ -16,6 +16,7 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "engine/core/memory.h"
@@ -28,15 +29,18 @@
 
 namespace decodescope {
 
+/// What comes through the ring: a step, then the tokens that were chosen in it.
+using RunEvent = std::variant<StepEvent, TokenEvent>;
+
 /// True when both name the same model.
 bool sameModel(const ModelRef& a, const ModelRef& b);
 
 /// The one border between the window and the engine. It owns the engine thread, the memory ledger and the
 /// loaded model. Requests are closures with a tag: a newer request replaces a waiting one with the same tag
 /// and stops a running one. Everything that comes back is an immutable value, delivered on the GUI thread:
-/// life-cycle events as queued calls, steps through a preallocated ring that a 30 Hz timer drains. All public
-/// functions are for the GUI thread; none of them waits for the engine, except the destructor, which stops
-/// the engine and joins it.
+/// life-cycle events as queued calls, steps and tokens through a preallocated ring that a 30 Hz timer drains.
+/// All public functions are for the GUI thread; none of them waits for the engine, except the destructor,
+/// which stops the engine and joins it.
 class Session : public QObject {
     Q_OBJECT
 
@@ -55,9 +59,9 @@ public:
     /// `load_model` and `run_experiment`.
     static Engine realEngine();
 
-    /// `ringCapacity`: steps that may wait between two drains (33 ms apart).
+    /// `ringCapacity`: events that may wait between two drains (33 ms apart).
     explicit Session(QObject* parent = nullptr, Engine engine = realEngine(),
-                     std::size_t ringCapacity = 65536);
+                     std::size_t ringCapacity = 32768);
     ~Session() override;
 
     /// Loads a model; `modelLoading`, then `modelLoaded` or `failed` follow. The model that was loaded stays
@@ -77,7 +81,8 @@ public:
     const ModelRef& modelRef() const { return m_modelRef; }
     /// Live tensor bytes of everything in this process.
     std::shared_ptr<const MemoryLedger> ledger() const { return m_ledger; }
-    /// Steps of the current run that found the ring full, so that the window has not seen them live.
+    /// Steps and tokens of the current run that found the ring full, so that the window has not seen them
+    /// live.
     std::uint64_t droppedEvents() const { return m_dropped.load(std::memory_order_relaxed); }
     /// Machine and libraries; null until `environmentRead`.
     const Environment* environment() const { return m_environment ? &*m_environment : nullptr; }
@@ -89,9 +94,9 @@ signals:
     void modelLoaded(std::shared_ptr<const decodescope::LoadedModel> model);
     /// The first step of `experiment` is about to be made.
     void runStarted(const decodescope::Experiment& experiment, const decodescope::RunStarted& started);
-    /// Steps since the last call, in order; at most 30 times a second.
-    void stepsArrived(const std::vector<decodescope::StepEvent>& steps);
-    /// The run has ended, all its caches are freed, and all its steps have been delivered.
+    /// Steps and tokens since the last call, in order; at most 30 times a second.
+    void eventsArrived(const std::vector<decodescope::RunEvent>& events);
+    /// The run has ended, all its caches are freed, and all its events have been delivered.
     void runFinished(std::shared_ptr<const decodescope::Record> record);
     /// A request came to nothing; the sentence is in the error.
     void failed(const decodescope::Error& error);
@@ -122,7 +127,7 @@ private:
     ModelRef m_modelRef;
     std::optional<Environment> m_environment;
     QTimer m_drainTimer;
-    std::vector<StepEvent> m_batch;
+    std::vector<RunEvent> m_batch;
 
     // engine thread
     Engine m_engine;

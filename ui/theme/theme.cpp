@@ -143,7 +143,8 @@ QPalette themePalette(bool dark) {
     palette.setColor(QPalette::Dark, dark ? c.window : QColor(c.muted).lighter(150));
     palette.setColor(QPalette::Shadow, dark ? QColor(Qt::black) : c.muted);
     const QColor faint = dark ? rgb(0x5d6673) : rgb(0xa9b0ba);
-    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
+    for (const auto role :
+         {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::PlaceholderText}) {
         palette.setColor(QPalette::Disabled, role, faint);
     }
     palette.setColor(QPalette::Disabled, QPalette::Highlight, c.border);

@@ -159,6 +159,11 @@ void PlainTable::setTable(QAbstractItemModel* tableModel, std::vector<Column> co
     updateMetrics();
 }
 
+void PlainTable::setColumns(std::vector<Column> columns) {
+    m_columns = std::move(columns);
+    updateMetrics();
+}
+
 void PlainTable::updateMetrics() {
     if (model() == nullptr) return;
     const CardMetrics metrics(font());

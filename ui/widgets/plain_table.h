@@ -32,6 +32,8 @@ public:
     };
     /// Headers may have a shorter form behind U+009C, which is used where the long one does not fit.
     void setTable(QAbstractItemModel* model, std::vector<Column> columns);
+    /// Other columns of the same model.
+    void setColumns(std::vector<Column> columns);
     /// Header and cells, tab separated.
     QString toText() const;
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/cpu/attend.h"
 #include "engine/backend/cpu/vector_math.h"
 
 namespace decodescope {
@@ -17,8 +18,6 @@ namespace {
 constexpr std::int64_t min_parallel_work = 64 * 1024;
 // OpenBLAS packs the whole weight matrix in a product of few rows; one pass per row is faster up to here.
 constexpr int max_gemv_rows = 2;
-// Queries that share one score product; more would compute more cells that causality then throws away.
-constexpr int query_block = 32;
 
 blasint blas_int(std::int64_t value) {
     return static_cast<blasint>(value);
@@ -26,7 +25,16 @@ blasint blas_int(std::int64_t value) {
 
 class CpuBackend final : public Backend {
 public:
-    explicit CpuBackend(int threads) : pool_(std::max(1, threads)) { openblas_set_num_threads(1); }
+    explicit CpuBackend(int threads)
+        : pool_(std::max(1, threads)), scratch_(static_cast<std::size_t>(pool_.size())) {
+        openblas_set_num_threads(1);
+        // Room for what decoding asks for, so that it does not allocate.
+        tasks_.reserve(256);
+        for (AttendScratch& scratch : scratch_) {
+            scratch.segments.reserve(4 * query_block);
+            scratch.columns.reserve(query_block);
+        }
+    }
 
     std::string description() const override {
         return fmt::format("{} ({}), SIMD {}", openblas_version(), openblas_get_corename(),
@@ -87,27 +95,32 @@ public:
         });
     }
 
-    std::int64_t scores_floats(int n_query, int n_slot) const override {
-        return std::int64_t{std::min(n_query, query_block)} * n_slot * pool_.size();
+    std::int64_t scores_floats(int n_query, int n_slot, int head_dim) const override {
+        return attend_floats(n_query, n_slot, head_dim) * pool_.size();
     }
 
     std::int64_t attention(const AttentionCall& call) override {
         const AttentionPlan& plan = *call.plan;
-        const std::int64_t n_block = (plan.n_query() + query_block - 1) / query_block;
-        const std::int64_t n_task = std::int64_t{plan.batch()} * call.n_head * n_block;
-        const std::int64_t per_worker = scores_floats(plan.n_query(), plan.n_slot()) / pool_.size();
+        // Later blocks of queries see more keys, so tasks are handed out one by one, the last blocks first.
+        tasks_.clear();
+        const int most_blocks = (plan.max_query() + query_block - 1) / query_block;
+        for (int block = most_blocks; block-- > 0;) {
+            for (int b = 0; b < plan.batch(); ++b) {
+                if (block * query_block < plan.n_query(b)) tasks_.push_back({b, block * query_block});
+            }
+        }
+        const auto n_task = static_cast<std::int64_t>(tasks_.size()) * call.n_head;
+        const std::int64_t per_worker = attend_floats(plan.max_query(), plan.max_slot(), call.head_dim);
         const std::int64_t work = plan.n_allowed() * call.n_head * call.head_dim * 2;
         std::atomic<std::int64_t> next{0};
         std::atomic<std::int64_t> computed{0};
-        // Later blocks of queries see more keys, so tasks are handed out one by one, the largest first.
         const auto serve = [&](int worker) {
-            float* scores = call.scores + worker * per_worker;
-            for (std::int64_t task = next.fetch_add(1); task < n_task; task = next.fetch_add(1)) {
-                const std::int64_t block = n_block - 1 - task / (std::int64_t{plan.batch()} * call.n_head);
-                const std::int64_t b = task / call.n_head % plan.batch();
-                const std::int64_t head = task % call.n_head;
-                const std::int64_t cells = attend(call, static_cast<int>(b), static_cast<int>(head),
-                                                  static_cast<int>(block) * query_block, scores);
+            float* floats = call.scores + worker * per_worker;
+            AttendScratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+            for (std::int64_t i = next.fetch_add(1); i < n_task; i = next.fetch_add(1)) {
+                const Task& task = tasks_[static_cast<std::size_t>(i / call.n_head)];
+                const int head = static_cast<int>(i % call.n_head);
+                const std::int64_t cells = attend(call, task.row, head, task.first_query, floats, scratch);
                 if (head == 0) computed.fetch_add(cells, std::memory_order_relaxed);
             }
         };
@@ -130,89 +143,20 @@ private:
         }
     }
 
-    /// Attention of up to `query_block` queries from `first` on, one row and head. Returns the cells
-    /// computed.
-    static std::int64_t attend(const AttentionCall& call, int b, int head, int first, float* scores) {
-        const AttentionPlan& plan = *call.plan;
-        const int n_query = std::min(query_block, plan.n_query() - first);
-        const int kv_head = head / (call.n_head / call.n_kv_head);
-        const std::int64_t kv_offset = b * call.kv.batch_stride + kv_head * call.kv.head_stride;
-        const std::int64_t token = std::int64_t{b} * plan.n_query() + first;
-        const std::int64_t out_stride = std::int64_t{call.n_head} * call.head_dim;
-        const float* q = call.q + token * call.q_stride + std::int64_t{head} * call.head_dim;
-        float* out = call.out + token * out_stride + std::int64_t{head} * call.head_dim;
-
-        // One product over the slots that any query of the block sees.
-        std::int32_t slot_begin = plan.n_slot();
-        std::int32_t slot_end = 0;
-        for (int i = 0; i < n_query; ++i) {
-            const auto ranges = plan.visible(b, first + i);
-            if (ranges.empty()) continue;
-            slot_begin = std::min(slot_begin, ranges.front().begin);
-            slot_end = std::max(slot_end, ranges.back().end);
-        }
-        const int n = std::max(0, slot_end - slot_begin);
-        if (n == 0) {
-            for (int i = 0; i < n_query; ++i) std::fill_n(out + i * out_stride, call.head_dim, 0.0f);
-            return 0;
-        }
-        const float* k = call.kv.k + kv_offset + slot_begin * call.kv.slot_stride;
-        const float* v = call.kv.v + kv_offset + slot_begin * call.kv.slot_stride;
-        const blasint ldkv = blas_int(call.kv.slot_stride);
-        if (n_query == 1) {
-            cblas_sgemv(CblasRowMajor, CblasNoTrans, n, call.head_dim, 1.0f, k, ldkv, q, 1, 0.0f, scores, 1);
-        } else {
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n_query, n, call.head_dim, 1.0f, q,
-                        blas_int(call.q_stride), k, ldkv, 0.0f, scores, n);
-        }
-        for (int i = 0; i < n_query; ++i) {
-            softmax_visible(plan.visible(b, first + i), slot_begin, scores + std::int64_t{i} * n, n,
-                            call.scale);
-        }
-        if (n_query == 1) {
-            cblas_sgemv(CblasRowMajor, CblasTrans, n, call.head_dim, 1.0f, v, ldkv, scores, 1, 0.0f, out, 1);
-        } else {
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n_query, call.head_dim, n, 1.0f, scores, n,
-                        v, ldkv, 0.0f, out, blas_int(out_stride));
-        }
-        return std::int64_t{n_query} * n;
-    }
-
-    /// Softmax over the visible slots of one query; the others get weight 0. Visible scores are moved
-    /// together first, so that the sum runs over them alone, and spread out again.
-    static void softmax_visible(std::span<const SlotRange> ranges, std::int32_t slot_begin, float* scores,
-                                int n, float scale) {
-        if (ranges.empty()) {
-            std::fill_n(scores, n, 0.0f);
-            return;
-        }
-        std::int64_t packed = 0;
-        for (const SlotRange& range : ranges) {
-            const float* from = scores + (range.begin - slot_begin);
-            if (from != scores + packed) std::copy_n(from, range.end - range.begin, scores + packed);
-            packed += range.end - range.begin;
-        }
-        vector_math::softmax(scores, packed, scale);
-        std::int64_t free_end = n;
-        for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
-            const std::int64_t length = range->end - range->begin;
-            packed -= length;
-            const std::int64_t to = range->begin - slot_begin;
-            if (packed != to)
-                std::copy_backward(scores + packed, scores + packed + length, scores + to + length);
-            std::fill(scores + to + length, scores + free_end, 0.0f);
-            free_end = to;
-        }
-        std::fill(scores, scores + free_end, 0.0f);
-    }
-
     static std::string openblas_version() {
         // "OpenBLAS 0.3.21 NO_AFFINITY ...": the first two words name it.
         const std::string config = openblas_get_config();
         return config.substr(0, config.find(' ', config.find(' ') + 1));
     }
 
+    struct Task {
+        int row = 0;
+        int first_query = 0;
+    };
+
     ThreadPool pool_;
+    std::vector<Task> tasks_;             // of the attention call that runs, kept for its memory
+    std::vector<AttendScratch> scratch_;  // [workers]
 };
 
 }  // namespace

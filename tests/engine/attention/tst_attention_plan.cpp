@@ -11,16 +11,30 @@ using namespace decodescope;
 
 namespace {
 
+/// A plan of rows with equally many queries and slots.
+AttentionPlan plan_of(int batch, int n_query, const std::vector<std::int32_t>& queries, int n_slot,
+                      const std::vector<std::int32_t>& stores, Window window = {}) {
+    AttentionPlan plan;
+    plan.clear(window);
+    for (int b = 0; b < batch; ++b) {
+        plan.add_row(std::span(queries).subspan(static_cast<std::size_t>(b * n_query),
+                                                static_cast<std::size_t>(n_query)),
+                     std::span(stores).subspan(static_cast<std::size_t>(b * n_slot),
+                                               static_cast<std::size_t>(n_slot)));
+    }
+    return plan;
+}
+
 /// One character per cell: # visible, . future, p padding, w outside the window, - empty slot.
 std::string drawing(const AttentionPlan& plan, int b, int q) {
     std::string row;
-    for (int s = 0; s < plan.n_slot(); ++s) row += "#.pw-"[static_cast<int>(plan.cell(b, q, s))];
+    for (int s = 0; s < plan.n_slot(b); ++s) row += "#.pw-"[static_cast<int>(plan.cell(b, q, s))];
     return row;
 }
 
 /// The same cells from the ranges alone: # in a range, blank otherwise.
 std::string drawing_of_ranges(const AttentionPlan& plan, int b, int q) {
-    std::string row(static_cast<std::size_t>(plan.n_slot()), ' ');
+    std::string row(static_cast<std::size_t>(plan.n_slot(b)), ' ');
     for (const SlotRange range : plan.visible(b, q)) {
         for (std::int32_t s = range.begin; s < range.end; ++s) row[static_cast<std::size_t>(s)] = '#';
     }
@@ -35,15 +49,15 @@ std::vector<std::int32_t> counted(std::span<const std::int32_t> positions) {
 bool ranges_match_cells(const AttentionPlan& plan) {
     std::int64_t n_visible = 0;
     for (int b = 0; b < plan.batch(); ++b) {
-        for (int q = 0; q < plan.n_query(); ++q) {
+        for (int q = 0; q < plan.n_query(b); ++q) {
             std::int32_t last_end = -1;
             for (const SlotRange range : plan.visible(b, q)) {
-                if (range.begin <= last_end || range.end <= range.begin || range.end > plan.n_slot())
+                if (range.begin <= last_end || range.end <= range.begin || range.end > plan.n_slot(b))
                     return false;
                 last_end = range.end;
             }
             const std::string ranges = drawing_of_ranges(plan, b, q);
-            for (int s = 0; s < plan.n_slot(); ++s) {
+            for (int s = 0; s < plan.n_slot(b); ++s) {
                 const bool visible = plan.cell(b, q, s) == CellState::visible;
                 if (visible != (ranges[static_cast<std::size_t>(s)] == '#')) return false;
                 n_visible += visible;
@@ -97,9 +111,9 @@ private slots:
 
     void left_padded_batch() {
         // Row 0 has two pads before tokens 0 1 2; row 1 has none. Then one slot is free.
-        const AttentionPlan plan(2, 2, {1, 2, 3, 4}, 6,
-                                 {slot_padding, slot_padding, 0, 1, 2, slot_empty,  //
-                                  0, 1, 2, 3, 4, slot_empty});
+        const AttentionPlan plan = plan_of(2, 2, {1, 2, 3, 4}, 6,
+                                           {slot_padding, slot_padding, 0, 1, 2, slot_empty,  //
+                                            0, 1, 2, 3, 4, slot_empty});
         QCOMPARE(drawing(plan, 0, 0), std::string("pp##.-"));
         QCOMPARE(drawing(plan, 0, 1), std::string("pp###-"));
         QCOMPARE(drawing(plan, 1, 0), std::string("####.-"));
@@ -110,14 +124,14 @@ private slots:
 
     void ring_with_sinks_is_two_or_more_ranges() {
         // Slots 0-1 are sinks; the ring behind them has wrapped: 8 9 overwrote 4 5.
-        const AttentionPlan plan(1, 1, {9}, 6, {0, 1, 8, 9, 6, 7}, {.size = 3, .sinks = 2});
+        const AttentionPlan plan = plan_of(1, 1, {9}, 6, {0, 1, 8, 9, 6, 7}, {.size = 3, .sinks = 2});
         QCOMPARE(drawing(plan, 0, 0), std::string("####w#"));
         QCOMPARE(plan.visible(0, 0).size(), std::size_t{2});
         QVERIFY(ranges_match_cells(plan));
     }
 
     void padding_query_sees_nothing() {
-        const AttentionPlan plan(1, 2, {slot_padding, 0}, 2, {slot_padding, 0});
+        const AttentionPlan plan = plan_of(1, 2, {slot_padding, 0}, 2, {slot_padding, 0});
         QVERIFY(plan.visible(0, 0).empty());
         QCOMPARE(plan.visible(0, 1).size(), std::size_t{1});
         QCOMPARE(plan.n_allowed(), std::int64_t{1});
@@ -145,9 +159,50 @@ private slots:
                     stores.push_back(odd ? below(14) - 2 : s < filled ? s : slot_empty);
                 }
             }
-            const AttentionPlan plan(batch, n_query, queries, n_slot, stores, window);
+            const AttentionPlan plan = plan_of(batch, n_query, queries, n_slot, stores, window);
             if (!ranges_match_cells(plan)) QFAIL(qPrintable(QString("plan of seed %1 is wrong").arg(seed)));
         }
+    }
+
+    void rows_of_their_own_length() {
+        // Row 0 decodes behind 3 entries, row 1 sits the call out, row 2 prefills 2 tokens.
+        AttentionPlan plan;
+        plan.clear();
+        plan.add_row(std::vector<std::int32_t>{3}, std::vector<std::int32_t>{0, 1, 2, 3});
+        plan.add_row({}, {});
+        plan.add_row(std::vector<std::int32_t>{0, 1}, std::vector<std::int32_t>{0, 1});
+        QCOMPARE(plan.n_query(), 3);
+        QCOMPARE(plan.first_query(2), 1);
+        QCOMPARE(plan.n_query(1), 0);
+        QCOMPARE(plan.max_query(), 2);
+        QCOMPARE(plan.max_slot(), 4);
+        QCOMPARE(drawing(plan, 0, 0), std::string("####"));
+        QCOMPARE(drawing(plan, 2, 0), std::string("#."));
+        QCOMPARE(plan.n_allowed(), std::int64_t{4 + 1 + 2});
+        QVERIFY(ranges_match_cells(plan));
+    }
+
+    void a_plan_can_be_rebuilt() {
+        AttentionPlan plan = plan_single(4, 2, 6, {.size = 2, .sinks = 1});
+        plan.clear();
+        plan.add_row(std::vector<std::int32_t>{0, 1}, std::vector<std::int32_t>{0, 1});
+        QCOMPARE(plan.batch(), 1);
+        QCOMPARE(plan.n_allowed(), std::int64_t{3});
+        QVERIFY(plan.window() == Window{});
+        QVERIFY(ranges_match_cells(plan));
+    }
+
+    void windows_without_a_cache() {
+        CallTokens call;
+        call.add_row(std::vector<std::int32_t>{5, 6, 7, 8}, 0);
+        call.add(0, slot_padding);
+        call.add(9, 0);
+        call.end_row();
+        AttentionPlan plan;
+        plan_without_cache(call, {.size = 2, .sinks = 1}, plan);
+        QCOMPARE(drawing(plan, 0, 3), std::string("#w##"));
+        QCOMPARE(drawing(plan, 1, 1), std::string("p#"));
+        QVERIFY(ranges_match_cells(plan));
     }
 
     void single_data() {
@@ -168,7 +223,7 @@ private slots:
         const AttentionPlan plan = plan_single(stored, query, stores);
         QCOMPARE(plan.batch(), 1);
         QCOMPARE(plan.n_query(), query);
-        QCOMPARE(plan.n_slot(), stores);
+        QCOMPARE(plan.n_slot(0), stores);
         for (int q = 0; q < query; ++q) {
             QCOMPARE(QString::fromStdString(drawing(plan, 0, q)), rows[q]);
             QCOMPARE(plan.query_positions(0)[static_cast<std::size_t>(q)], stored + q);
@@ -187,7 +242,7 @@ private slots:
             const AttentionPlan plan = plan_of_step(false, 5, 5, step);
             const int length = 5 + step;
             QCOMPARE(plan.n_query(), length);
-            QCOMPARE(plan.n_slot(), length);
+            QCOMPARE(plan.n_slot(0), length);
             QCOMPARE(plan.n_allowed(), std::int64_t{length} * (length + 1) / 2);
         }
     }
@@ -205,7 +260,7 @@ private slots:
         for (int step = 0; step < 10; ++step) {
             const AttentionPlan naive = plan_of_step(false, 4, 4, step);
             const AttentionPlan cached = plan_of_step(true, 4, 4, step);
-            QCOMPARE(drawing(naive, 0, naive.n_query() - 1), drawing(cached, 0, cached.n_query() - 1));
+            QCOMPARE(drawing(naive, 0, naive.n_query(0) - 1), drawing(cached, 0, cached.n_query(0) - 1));
         }
     }
 

@@ -30,17 +30,17 @@ double largest_difference(const std::vector<float>& x, const std::vector<double>
 std::vector<double> slow_attention(const AttentionCall& call) {
     const AttentionPlan& plan = *call.plan;
     const std::int64_t width = std::int64_t{call.n_head} * call.head_dim;
-    std::vector<double> out(static_cast<std::size_t>(plan.batch() * plan.n_query() * width), 0.0);
+    std::vector<double> out(static_cast<std::size_t>(plan.n_query() * width), 0.0);
     for (int b = 0; b < plan.batch(); ++b) {
-        for (int q = 0; q < plan.n_query(); ++q) {
+        for (int q = 0; q < plan.n_query(b); ++q) {
             for (int h = 0; h < call.n_head; ++h) {
-                const std::int64_t row = std::int64_t{b} * plan.n_query() + q;
+                const std::int64_t row = plan.first_query(b) + q;
                 const float* query = call.q + row * call.q_stride + h * call.head_dim;
                 const std::int64_t base =
                     b * call.kv.batch_stride + h / (call.n_head / call.n_kv_head) * call.kv.head_stride;
                 std::vector<double> weight;
                 std::vector<int> key_slots;
-                for (int s = 0; s < plan.n_slot(); ++s) {
+                for (int s = 0; s < plan.n_slot(b); ++s) {
                     if (plan.cell(b, q, s) != CellState::visible) continue;
                     double dot = 0;
                     for (int i = 0; i < call.head_dim; ++i) {
@@ -232,6 +232,7 @@ private slots:
         QTest::newRow("window with sinks") << 2 << 4 << 40 << 50 << 1;
         QTest::newRow("padding") << 1 << 4 << 12 << 12 << 2;
         QTest::newRow("spare slots") << 2 << 4 << 6 << 64 << 3;
+        QTest::newRow("forgotten slots") << 2 << 2 << 3 << 30 << 4;
     }
     void attention() {
         QFETCH(int, threads);
@@ -257,18 +258,45 @@ private slots:
             }
         }
         const Window window = kind == 1 ? Window{6, 2} : Window{};
-        const AttentionPlan plan(batch, n_query, queries, n_slot, key_slots, window);
-        const auto q = random_floats(20, batch * n_query * n_head * head_dim);
-        const auto k = random_floats(21, batch * n_kv_head * n_slot * head_dim);
-        const auto v = random_floats(22, batch * n_kv_head * n_slot * head_dim);
+        // Every third slot has been emptied.
+        for (std::size_t s = 0; kind == 4 && s < key_slots.size(); s += 3) key_slots[s] = slot_empty;
+        AttentionPlan plan;
+        plan.clear(window);
+        for (int b = 0; b < batch; ++b) {
+            // Row 1 is given one query fewer where there are several.
+            const int fewer = b == 1 && n_query > 1 ? 1 : 0;
+            plan.add_row(std::span(queries).subspan(static_cast<std::size_t>(b * n_query),
+                                                    static_cast<std::size_t>(n_query - fewer)),
+                         std::span(key_slots).subspan(static_cast<std::size_t>(b * n_slot),
+                                                      static_cast<std::size_t>(n_slot)));
+        }
+        const auto q = random_floats(20, plan.n_query() * n_head * head_dim);
+        auto k = random_floats(21, batch * n_kv_head * n_slot * head_dim);
+        auto v = random_floats(22, batch * n_kv_head * n_slot * head_dim);
+        // What no query may see is never read, or a NaN there would spread.
+        for (int b = 0; b < batch; ++b) {
+            for (int s = 0; s < n_slot; ++s) {
+                if (key_slots[static_cast<std::size_t>(b * n_slot + s)] >= 0) continue;
+                for (int h = 0; h < n_kv_head; ++h) {
+                    const auto at = static_cast<std::size_t>(((b * n_kv_head + h) * n_slot + s) * head_dim);
+                    std::fill_n(k.data() + at, head_dim, std::numeric_limits<float>::quiet_NaN());
+                    std::fill_n(v.data() + at, head_dim, std::numeric_limits<float>::quiet_NaN());
+                }
+            }
+        }
         const auto backend = make_cpu_backend(threads);
-        std::vector<float> scores(static_cast<std::size_t>(backend->scores_floats(n_query, n_slot)));
+        std::vector<float> scores(
+            static_cast<std::size_t>(backend->scores_floats(n_query, n_slot, head_dim)));
         std::vector<float> out(q.size(), 99.0f);
         AttentionCall call;
         call.plan = &plan;
         call.q = q.data();
         call.q_stride = n_head * head_dim;
-        call.kv = {k.data(), v.data(), n_kv_head * n_slot * head_dim, n_slot * head_dim, head_dim};
+        call.kv.k = k.data();
+        call.kv.v = v.data();
+        call.kv.batch_stride = n_kv_head * n_slot * head_dim;
+        call.kv.head_stride = n_slot * head_dim;
+        call.kv.slot_stride = head_dim;
         call.out = out.data();
         call.scores = scores.data();
         call.n_head = n_head;

@@ -92,9 +92,27 @@ private slots:
         row("ids without fixed", "fixed_ids", "[1, 2, 3]",
             "fixed_ids is set, but the drive is \"forced\", expected \"fixed\".");
         row("no prompts", "prompts", "", "prompts is missing.");
-        row("prompts empty", "prompts", "[]", "prompts is empty, expected one prompt.");
-        row("prompts two", "prompts", "[{\"text\": \"a\"}, {\"text\": \"b\"}]",
-            "prompts holds 2 prompts, but this version runs one at a time.");
+        row("prompts empty", "prompts", "[]", "prompts is empty, expected at least one prompt.");
+        row("prompts 257", "prompts",
+            "[" + QByteArray("{\"text\": \"a\"}, ").repeated(256) + "{\"text\": \"b\"}]",
+            "prompts holds 257, expected at most 256.");
+        row("second prompt", "prompts", "[{\"text\": \"a\"}, {\"ids\": [-1]}]",
+            "prompts[1].ids[0] is -1, expected a token id (0 or more).");
+        row("isolation number", "prompts", "[{\"text\": \"a\", \"isolation\": 1}]",
+            "prompts[0].isolation is 1, expected a text.");
+        row("isolation with line end", "prompts", "[{\"text\": \"a\", \"isolation\": \"\\n\"}]",
+            "prompts[0].isolation is \"\\x0a\", expected printable characters.");
+        row("arrival negative", "prompts", "[{\"text\": \"a\", \"arrival_step\": -1}]",
+            "prompts[0].arrival_step is -1, expected 0 to 16777216.");
+        row("arrival without continuous", "prompts",
+            "[{\"text\": \"a\"}, {\"text\": \"b\", \"arrival_step\": 3}]",
+            "prompts[1].arrival_step is 3, but no lane has a continuous batch, expected 0.");
+        row("cancel negative", "prompts", "[{\"text\": \"a\", \"cancel_after\": -1}]",
+            "prompts[0].cancel_after is -1, expected 0 to new_tokens = 4.");
+        row("cancel too late", "prompts", "[{\"text\": \"a\", \"cancel_after\": 5}]",
+            "prompts[0].cancel_after is 5, expected 0 to new_tokens = 4.");
+        row("stop id negative", "stop_ids", "[4, -4]", "stop_ids[1] is -4, expected a token id (0 or more).");
+        row("stop id text", "stop_ids", "\"4\"", "stop_ids is \"4\", expected an array.");
         row("prompts object", "prompts", "{\"text\": \"a\"}", "prompts is an object, expected an array.");
         row("prompt text", "prompts", "[\"a\"]", "prompts[0] is \"a\", expected an object.");
         row("prompt of nothing", "prompts", "[{}]",
@@ -121,6 +139,26 @@ private slots:
             "sampling.temperature is \"hot\", expected a number.");
         row("top_k", "sampling", "{\"kind\": \"sample\", \"top_k\": -1}",
             "sampling.top_k is -1, expected 0 to 16777216.");
+        row("temperature negative", "sampling", "{\"kind\": \"sample\", \"temperature\": -0.5}",
+            "sampling.temperature is -0.5, expected more than 0 and at most 100.");
+        row("greedy temperature negative", "sampling", "{\"kind\": \"greedy\", \"temperature\": -1}",
+            "sampling.temperature is -1, expected more than 0 and at most 100.");
+        row("temperature 101", "sampling", "{\"kind\": \"sample\", \"temperature\": 101}",
+            "sampling.temperature is 101, expected more than 0 and at most 100.");
+        row("top_p 0", "sampling", "{\"kind\": \"sample\", \"top_p\": 0}",
+            "sampling.top_p is 0, expected more than 0 and at most 1.");
+        row("top_p above 1", "sampling", "{\"kind\": \"sample\", \"top_p\": 1.5}",
+            "sampling.top_p is 1.5, expected more than 0 and at most 1.");
+        row("min_p negative", "sampling", "{\"kind\": \"sample\", \"min_p\": -0.1}",
+            "sampling.min_p is -0.1, expected 0 or more and less than 1.");
+        row("min_p 1", "sampling", "{\"kind\": \"sample\", \"min_p\": 1}",
+            "sampling.min_p is 1, expected 0 or more and less than 1.");
+        row("penalty 0", "sampling", "{\"kind\": \"greedy\", \"repetition_penalty\": 0}",
+            "sampling.repetition_penalty is 0, expected more than 0 and at most 10.");
+        row("penalty 11", "sampling", "{\"kind\": \"sample\", \"repetition_penalty\": 11}",
+            "sampling.repetition_penalty is 11, expected more than 0 and at most 10.");
+        row("penalty text", "sampling", "{\"kind\": \"sample\", \"repetition_penalty\": \"x\"}",
+            "sampling.repetition_penalty is \"x\", expected a number.");
         row("stop_at_eos", "stop_at_eos", "1", "stop_at_eos is 1, expected true or false.");
         row("no lanes", "lanes", "", "lanes is missing.");
         row("lanes empty", "lanes", "[]", "lanes is empty, expected at least one lane.");
@@ -132,22 +170,26 @@ private slots:
         row("same names", "lanes", lanes_with("{\"name\": \"naive\", \"mode\": \"naive\"}"),
             "lanes[1].name is \"naive\" like lanes[0].name, expected a name of its own.");
         row("lane mode", "lanes", lanes_with("{\"name\": \"b\", \"mode\": \"fast\"}"),
-            "lanes[1].mode is \"fast\", expected \"naive\" or \"cached\".");
+            "lanes[1].mode is \"fast\", expected \"naive\" or \"cached\" or \"speculative\" or \"beam\".");
         row("lane without cache", "lanes", lanes_with("{\"name\": \"b\", \"mode\": \"cached\"}"),
             "lanes[1].cache is missing.");
         row("cache none", "lanes",
             lanes_with("{\"name\": \"b\", \"mode\": \"cached\", \"cache\": {\"kind\": \"none\"}}"),
-            "lanes[1].cache.kind is \"none\", expected \"concat\" or \"static\" for a cached lane.");
+            "lanes[1].cache.kind is \"none\", expected \"concat\" or \"static\" or \"paged\" or \"window\" "
+            "or \"int8\" or "
+            "\"kivi\" for a cached lane.");
         row("cache kind", "lanes",
-            lanes_with("{\"name\": \"b\", \"mode\": \"cached\", \"cache\": {\"kind\": \"paged\"}}"),
-            "lanes[1].cache.kind is \"paged\", expected \"none\" or \"concat\" or \"static\".");
+            lanes_with("{\"name\": \"b\", \"mode\": \"cached\", \"cache\": {\"kind\": \"ring\"}}"),
+            "lanes[1].cache.kind is \"ring\", expected \"none\" or \"concat\" or \"static\" or \"paged\" or "
+            "\"window\" "
+            "or \"int8\" or \"kivi\".");
         row("cache of naive", "lanes",
             lanes_with("{\"name\": \"b\", \"mode\": \"naive\", \"cache\": {\"kind\": \"static\"}}"),
             "lanes[1].cache.kind is \"static\", but a naive lane has no cache.");
         row("capacity of concat", "lanes",
             lanes_with("{\"name\": \"b\", \"mode\": \"cached\", \"cache\": {\"kind\": \"concat\", "
                        "\"capacity\": 9}}"),
-            "lanes[1].cache.capacity is 9, but only a static cache has one.");
+            "lanes[1].cache.capacity is 9, but only static, paged, window, int8 and kivi caches have one.");
         row("capacity negative", "lanes",
             lanes_with("{\"name\": \"b\", \"mode\": \"cached\", \"cache\": {\"kind\": \"static\", "
                        "\"capacity\": -9}}"),
@@ -169,7 +211,7 @@ private slots:
             "lanes[1].faults[0] is 1, expected a text.");
         row("reference", "reference", "\"other\"", "reference is \"other\", expected the name of a lane.");
         row("interleave", "interleave", "\"token\"",
-            "interleave is \"token\", expected \"step\" or \"repetition\".");
+            "interleave is \"token\", expected \"automatic\" or \"step\" or \"repetition\".");
         row("warmup", "warmup", "-1", "warmup is -1, expected 0 to 10000.");
         row("repetitions", "repetitions", "0", "repetitions is 0, expected 1 to 10000.");
     }
@@ -228,9 +270,16 @@ private slots:
         experiment.drive = Drive::fixed;
         experiment.new_tokens = 3;
         experiment.fixed_ids = {7, 9};
-        experiment.prompt.kind = PromptSpec::Kind::ids;
-        experiment.prompt.ids = {1, 2, 3, 4};
-        experiment.sampling = {.kind = SamplingKind::sample, .temperature = 0.7, .top_k = 40, .seed = 5};
+        experiment.prompts[0].kind = PromptSpec::Kind::ids;
+        experiment.prompts[0].ids = {1, 2, 3, 4};
+        experiment.stop_ids = {7, 8};
+        experiment.sampling = {.kind = SamplingKind::sample,
+                               .temperature = 0.7,
+                               .top_k = 40,
+                               .seed = 5,
+                               .top_p = 0.9,
+                               .min_p = 0.05,
+                               .repetition_penalty = 1.2};
         experiment.stop_at_eos = true;
         LaneSpec chunked = *lane_from_name("static");
         chunked.cache.capacity = 99;
@@ -252,7 +301,11 @@ private slots:
         QCOMPARE(to_json(*parsed), json);
         QCOMPARE(parsed->model.seed, experiment.model.seed);
         QCOMPARE(parsed->fixed_ids, experiment.fixed_ids);
+        QCOMPARE(parsed->stop_ids, experiment.stop_ids);
         QCOMPARE(parsed->sampling.temperature, 0.7);
+        QCOMPARE(parsed->sampling.top_p, 0.9);
+        QCOMPARE(parsed->sampling.min_p, 0.05);
+        QCOMPARE(parsed->sampling.repetition_penalty, 1.2);
         QVERIFY(parsed->stop_at_eos);
         QCOMPARE(parsed->lanes[1].cache.capacity, 99);
         QCOMPARE(parsed->lanes[1].prefill_chunk, 2);
@@ -261,34 +314,93 @@ private slots:
         QCOMPARE(parsed->reference_index(), std::size_t{1});
         QVERIFY(parsed->interleave == Interleave::repetition);
 
-        experiment.prompt = {};
-        experiment.prompt.kind = PromptSpec::Kind::random;
-        experiment.prompt.length = 4;
-        experiment.prompt.seed = 11;
+        experiment.prompts[0] = {.kind = PromptSpec::Kind::random, .length = 4, .seed = 11};
         const auto random = parse_experiment(to_json(experiment));
         QVERIFY(random.ok());
-        QCOMPARE(random->prompt.length, 4);
-        QCOMPARE(random->prompt.seed, std::uint64_t{11});
+        QCOMPARE(random->prompts[0].length, 4);
+        QCOMPARE(random->prompts[0].seed, std::uint64_t{11});
     }
 
     void bytes_that_are_not_utf8_do_not_break_the_file() {
         Experiment experiment;
-        experiment.prompt.text = "a\xFF z";
+        experiment.prompts[0].text = "a\xFF z";
         experiment.lanes = {*lane_from_name("naive")};
         const auto parsed = parse_experiment(to_json(experiment));
         QVERIFY(parsed.ok());
-        QCOMPARE(parsed->prompt.text, std::string("a\xEF\xBF\xBD z"));
+        QCOMPARE(parsed->prompts[0].text, std::string("a\xEF\xBF\xBD z"));
     }
 
-    void lanes_by_name() {
-        QVERIFY(lane_from_name("naive")->mode == LaneMode::naive);
-        QVERIFY(lane_from_name("concat")->cache.kind == CacheKind::concat);
-        QVERIFY(lane_from_name("static")->cache.kind == CacheKind::static_);
-        QVERIFY(lane_from_name("cached")->cache.kind == CacheKind::static_);
-        const auto unknown = lane_from_name("paged");
-        QVERIFY(!unknown.ok());
-        QCOMPARE(QString::fromStdString(unknown.error().message),
-                 QString("Lane \"paged\" is not known, expected naive, concat, static or cached."));
+    /// Every setting of every kind of lane survives, and short files stay short.
+    void lanes_round_trip() {
+        Experiment experiment;
+        experiment.drive = Drive::free;
+        experiment.sampling = {.kind = SamplingKind::sample};
+        experiment.prompts = {{.text = "a", .isolation = "x"},
+                              {.text = "b", .isolation = "y", .arrival_step = 3, .cancel_after = 5}};
+        const auto add = [&](const char* word, const char* name) -> LaneSpec& {
+            LaneSpec& lane = experiment.lanes.emplace_back(*lane_from_name(word));
+            lane.name = name;
+            return lane;
+        };
+        add("continuous", "a").cache = {.kind = CacheKind::paged,
+                                        .dtype = DType::bf16,
+                                        .capacity = 70,
+                                        .block = 4,
+                                        .blocks = 99,
+                                        .share_prefixes = true};
+        add("kivi2", "b").cache.group = 64;
+        experiment.lanes.back().cache.residual = 7;
+        add("window", "c").window = {.size = 9, .sinks = 2};
+        add("naive", "d").window = {.size = 9};
+        add("batch-right", "e").allocation = AllocationPolicy::fresh;
+        add("continuous", "f").max_rows = 3;
+        experiment.lanes.back().budget = 200;
+        add("speculative", "g").draft = {.tokens = 6, .ngram = 3, .acceptance = Acceptance::rejection};
+        add("speculative", "h").draft = {.kind = DraftKind::model, .model = {.preset = "tiny", .seed = 4}};
+        add("speculative-layers", "i").draft.layers = 2;
+        const std::string json = to_json(experiment);
+        std::vector<std::string> warnings;
+        const auto parsed = parse_experiment(json, &warnings);
+        QVERIFY2(parsed.ok(), parsed.ok() ? "" : parsed.error().message.c_str());
+        QCOMPARE(warnings, std::vector<std::string>());
+        QCOMPARE(to_json(*parsed), json);
+        QCOMPARE(parsed->prompts[0].isolation, std::string("x"));
+        QCOMPARE(parsed->prompts[1].arrival_step, 3);
+        QCOMPARE(parsed->prompts[1].cancel_after, 5);
+        const auto& lanes = parsed->lanes;
+        QVERIFY(lanes[0].cache.dtype == DType::bf16);
+        QCOMPARE(lanes[0].cache.capacity, 70);
+        QCOMPARE(lanes[0].cache.block, 4);
+        QCOMPARE(lanes[0].cache.blocks, 99);
+        QVERIFY(lanes[0].cache.share_prefixes);
+        QCOMPARE(lanes[1].cache.bits, 2);
+        QCOMPARE(lanes[1].cache.group, 64);
+        QCOMPARE(lanes[1].cache.residual, 7);
+        QVERIFY((lanes[2].window == Window{9, 2}));
+        QVERIFY((lanes[3].window == Window{9, 0}));
+        QVERIFY(lanes[4].batching == Batching::static_ && lanes[4].padding == Padding::right);
+        QVERIFY(lanes[4].allocation == AllocationPolicy::fresh);
+        QVERIFY(lanes[5].batching == Batching::continuous);
+        QCOMPARE(lanes[5].max_rows, 3);
+        QCOMPARE(lanes[5].budget, 200);
+        for (std::size_t i = 6; i < 9; ++i) QVERIFY(lanes[i].draft == experiment.lanes[i].draft);
+
+        experiment = {};
+        experiment.drive = Drive::free;
+        experiment.prompts[0].text = "It is";
+        add("beam", "beam").beams = 7;
+        const auto beam = parse_experiment(to_json(experiment));
+        QVERIFY2(beam.ok(), beam.ok() ? "" : beam.error().message.c_str());
+        QVERIFY(beam->lanes[0].mode == LaneMode::beam);
+        QCOMPARE(beam->lanes[0].beams, 7);
+
+        experiment.lanes = {*lane_from_name("static")};
+        const QByteArray plain = QByteArray::fromStdString(to_json(experiment));
+        for (const char* word :
+             {"window", "batch", "draft", "beams", "dtype", "block", "bits", "top_p", "repetition_penalty",
+              "interleave", "stop_ids", "isolation", "arrival_step"}) {
+            QVERIFY2(!plain.contains(word), word);
+        }
     }
 
     void files() {

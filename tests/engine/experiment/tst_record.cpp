@@ -40,8 +40,31 @@ StepEvent step_of(int lane, int repetition, int step, std::int64_t start, std::i
     event.start_ns = start;
     event.end_ns = start + duration;
     event.token = token;
+    event.n_token = 1;
+    event.n_row = 1;
     event.bytes_moved = 3000;
     return event;
+}
+
+/// The tokens of steps that chose one each, as the runner notes them.
+void note_tokens(RepetitionRecord& repetition) {
+    repetition.chosen.clear();
+    for (const StepEvent& step : repetition.steps) {
+        TokenEvent token;
+        token.lane = step.lane;
+        token.repetition = step.repetition;
+        token.step = step.step;
+        token.index = step.step;
+        token.token = step.token;
+        token.comparison = step.comparison;
+        repetition.chosen.push_back(token);
+    }
+    RequestRecord request;
+    request.arrived_ns = 50;
+    request.started_ns = repetition.steps.front().start_ns;
+    request.first_token_ns = repetition.steps.front().end_ns;
+    request.finished_ns = repetition.steps.back().end_ns;
+    repetition.requests = {request};
 }
 
 /// Two lanes, two repetitions of three tokens. The cached lane's decode steps take a fifth of the naive
@@ -54,37 +77,41 @@ Record sample_record() {
     record.weight_bytes = 123456;
     record.started_at = "2024-05-06T07:08:09Z";
     record.experiment.model = {.path = {}, .preset = "tiny", .seed = 0};
-    record.experiment.prompt.kind = PromptSpec::Kind::ids;
-    record.experiment.prompt.ids = {1, 2, 3};
+    record.experiment.prompts[0].kind = PromptSpec::Kind::ids;
+    record.experiment.prompts[0].ids = {1, 2, 3};
     record.experiment.new_tokens = 3;
     record.experiment.repetitions = 2;
     record.experiment.lanes = {*lane_from_name("naive"), *lane_from_name("static")};
     record.experiment.reference = "naive";
-    record.prompt_ids = {1, 2, 3};
-    record.prompt_text = "It is";
+    record.prompts = {{{1, 2, 3}, "It is"}};
     record.environment.cpu_model = "Some CPU";
     record.environment.threads = 2;
     record.environment.read_bandwidth_gb_s = 10;
     for (int lane = 0; lane < 2; ++lane) {
         LaneRecord& out = record.lanes.emplace_back();
         out.spec = record.experiment.lanes[static_cast<std::size_t>(lane)];
-        out.text = "a b c";
+        out.texts = {"a b c"};
         for (int r = 0; r < 2; ++r) {
             RepetitionRecord& repetition = out.repetitions.emplace_back();
             const std::int64_t unit = lane == 0 ? 5000 : 1000;
             repetition.steps = {step_of(lane, r, 0, 100, 7000 + r, 10), step_of(lane, r, 1, 9000, unit, 11),
                                 step_of(lane, r, 2, 20000, 3 * unit, 12)};
+            note_tokens(repetition);
             if (lane == 0) continue;
             for (StepEvent& step : repetition.steps) {
                 step.comparison = {.compared = true,
                                    .max_abs_error = 1e-6,
                                    .relative_error = 2e-6 * (step.step + 1),
                                    .same_argmax = true,
-                                   .top2_margin = 0.5};
+                                   .top2_margin = 0.5,
+                                   .kl_divergence = 1e-9,
+                                   .reference_probability = 0.25,
+                                   .lane_probability = 0.25};
                 step.cache_length = 3 + step.step;
                 step.kv_bytes_live = 256 * step.cache_length;
                 step.kv_bytes_reserved = 256 * 5;
             }
+            note_tokens(repetition);
         }
     }
     return record;
@@ -120,13 +147,118 @@ private slots:
         QCOMPARE(speed_up(record, 0).why_not, std::string("the reference"));
     }
 
-    void prefill_in_chunks_counts_from_the_first_call() {
+    void several_requests() {
+        // Two requests in a batch: a prefill, a step that also lets request 1's last tokens through, and one
+        // step of speculation that chose three tokens.
         RepetitionRecord repetition;
-        repetition.steps = {step_of(0, 0, 0, 100, 50, -1), step_of(0, 0, 0, 300, 50, 9),
-                            step_of(0, 0, 1, 400, 10, 8)};
-        QCOMPARE(repetition.ttft_ns(), 250);
-        QCOMPARE(repetition.n_decode(), 1);
-        QCOMPARE(repetition.tokens(), (std::vector<std::int32_t>{9, 8}));
+        repetition.steps = {step_of(0, 0, 0, 100, 50, 9), step_of(0, 0, 1, 200, 10, 8),
+                            step_of(0, 0, 2, 300, 30, 7)};
+        repetition.steps[0].n_row = repetition.steps[1].n_row = 2;
+        repetition.steps[0].n_token = repetition.steps[1].n_token = 2;
+        repetition.steps[1].phase = Phase::mixed;
+        repetition.steps[2].n_token = 3;
+        repetition.steps[2].n_drafted = 4;
+        repetition.steps[2].n_accepted = 2;
+        const auto add = [&](int step, int request, int index, int token) {
+            TokenEvent event;
+            event.step = step;
+            event.request = request;
+            event.index = index;
+            event.token = token;
+            repetition.chosen.push_back(event);
+        };
+        add(0, 0, 0, 9);
+        add(0, 1, 0, 19);
+        add(1, 0, 1, 8);
+        add(1, 1, 1, 18);
+        add(2, 0, 2, 7);
+        add(2, 0, 3, 6);
+        add(2, 0, 4, 5);
+        QCOMPARE(repetition.ttft_ns(0), 50);
+        QCOMPARE(repetition.ttft_ns(1), 50);
+        QCOMPARE(repetition.n_decode(), 2);
+        QCOMPARE(repetition.n_decode_token(), 5);
+        QCOMPARE(repetition.decode_ns(), 40);
+        QCOMPARE(repetition.e2e_ns(), 90);
+        QCOMPARE(repetition.tpot_ns(), (10.0 * 2 + 30.0 * 1) / 5);
+        QCOMPARE(repetition.tokens(0), (std::vector<std::int32_t>{9, 8, 7, 6, 5}));
+        QCOMPARE(repetition.tokens(1), (std::vector<std::int32_t>{19, 18}));
+        LaneRecord lane;
+        lane.repetitions = {repetition};
+        QCOMPARE(lane.decode_tok_s(), 5e9 / 40);
+        QCOMPARE(lane.total_tok_s(), 7e9 / 90);
+        const auto counts = lane.acceptance();
+        QCOMPARE(counts.size(), std::size_t{4});
+        QCOMPARE(counts[1].accepted, 1);
+        QCOMPARE(counts[2].drafted, 1);
+        QCOMPARE(counts[2].accepted, 0);
+    }
+
+    void queue_wait_is_counted_apart() {
+        Record record = sample_record();
+        QCOMPARE(record.lanes[0].queue_ns().median, 50.0);
+        record.lanes[0].repetitions[0].requests[0].started_ns = 0;  // never served
+        record.lanes[0].repetitions[0].requests[0].first_token_ns = 0;
+        QCOMPARE(record.lanes[0].queue_ns().n, std::size_t{1});
+        QCOMPARE(record.lanes[0].repetitions[0].ttft_ns(), 0);
+    }
+
+    void quality_of_an_approximate_lane() {
+        Record record = sample_record();
+        LaneRecord& lane = record.lanes[1];
+        lane.spec.cache.dtype = DType::f16;
+        record.experiment.lanes[1].cache.dtype = DType::f16;
+        for (RepetitionRecord& repetition : lane.repetitions) {
+            for (TokenEvent& token : repetition.chosen) {
+                token.comparison.relative_error = 1e-3;
+                token.comparison.kl_divergence = 2e-4;
+                token.comparison.lane_probability = 0.35;
+            }
+            repetition.chosen[0].comparison.same_argmax = false;
+        }
+        const Quality quality = lane.quality();
+        QCOMPARE(quality.n, 6);
+        QCOMPARE(quality.mean_kl, 2e-4);
+        QCOMPARE(quality.top1_agreement, 4.0 / 6);
+        QVERIFY(std::abs(quality.rms_probability_change - 0.1) < 1e-12);
+        QVERIFY(!lane.agrees_with(record.lanes[0]));
+        QCOMPARE(approximation(lane.spec, record.lanes[0].spec), std::string("f16 entries"));
+        const SpeedUp faster = speed_up(record, 1);
+        QCOMPARE(faster.factor, 5.0);
+        QCOMPARE(faster.approximation, std::string("f16 entries"));
+        const QString table = QString::fromStdString(to_plain_text(record));
+        QVERIFY2(table.contains("5.00x (f16 entries)"), qPrintable(table));
+        QVERIFY2(table.contains("KL 2.0e-04, top-1 66.7 %, p 1.0e-01"), qPrintable(table));
+    }
+
+    void what_is_not_meant_to_agree_data() {
+        QTest::addColumn<QString>("lane");
+        QTest::addColumn<QString>("why");
+        QTest::newRow("static") << "static"
+                                << "";
+        QTest::newRow("paged") << "paged"
+                               << "";
+        QTest::newRow("batch") << "batch"
+                               << "";
+        QTest::newRow("speculative") << "speculative"
+                                     << "";
+        QTest::newRow("bf16") << "bf16"
+                              << "bf16 entries";
+        QTest::newRow("int8") << "int8"
+                              << "8-bit entries";
+        QTest::newRow("kivi2") << "kivi2"
+                               << "2-bit entries";
+        QTest::newRow("window") << "window"
+                                << "streaming: sees 64 tokens and 4 sinks";
+        QTest::newRow("beam") << "beam"
+                              << "beam search";
+    }
+    void what_is_not_meant_to_agree() {
+        QFETCH(QString, lane);
+        QFETCH(QString, why);
+        const auto spec = lane_from_name(lane.toStdString());
+        QVERIFY(spec);
+        QCOMPARE(QString::fromStdString(approximation(*spec, *lane_from_name("naive"))), why);
     }
 
     void nothing_measured() {
@@ -135,8 +267,8 @@ private slots:
         record.reason = "Stopped.";
         for (LaneRecord& lane : record.lanes) {
             lane.repetitions.resize(1);
-            lane.repetitions[0] = {{}, FinishReason::cancelled, "Stopped."};
-            lane.text.clear();
+            lane.repetitions[0] = {{}, {}, {}, FinishReason::cancelled, "Stopped."};
+            lane.texts.clear();
         }
         const LaneRecord& lane = record.lanes[1];
         QCOMPARE(lane.repetitions[0].ttft_ns(), 0);
@@ -157,23 +289,24 @@ private slots:
 
     void speed_up_is_shown_only_for_the_same_result() {
         Record record = sample_record();
-        record.lanes[1].repetitions[1].steps[2].token = 33;
+        record.lanes[1].repetitions[1].chosen[2].token = 33;
         QCOMPARE(record.lanes[1].first_different_token(record.lanes[0]), 2);
         QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: output differs"));
         QVERIFY(QString::fromStdString(to_plain_text(record)).contains("not shown: output differs"));
 
         record = sample_record();
-        record.lanes[1].repetitions[0].steps[1].comparison.relative_error = 2e-4;
+        record.lanes[1].repetitions[0].chosen[1].comparison.relative_error = 2e-4;
         QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: output differs"));
-        record.lanes[1].repetitions[0].steps[1].comparison.relative_error =
+        record.lanes[1].repetitions[0].chosen[1].comparison.relative_error =
             std::numeric_limits<double>::quiet_NaN();
         QVERIFY(std::isnan(record.lanes[1].max_relative_error()));
         QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: output differs"));
 
         record = sample_record();
         record.lanes[1].repetitions[1].steps.pop_back();
+        record.lanes[1].repetitions[1].chosen.pop_back();
         QCOMPARE(record.lanes[1].first_different_token(record.lanes[0]), -1);
-        QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: not the same steps"));
+        QCOMPARE(speed_up(record, 1).why_not, std::string("not shown: not the same tokens"));
     }
 
     void round_trip() {
@@ -208,6 +341,20 @@ private slots:
         step.tensor_bytes = {10, 20, 30, 40, 50};
         step.memory = {.rss = 11, .heap_in_use = 12, .heap_free = 13, .heap_mapped = 14, .minor_faults = 15};
         step.minor_faults_step = 0;
+        step.n_token = 3;
+        step.n_row = 2;
+        step.request = 1;
+        step.n_drafted = 4;
+        step.n_accepted = 2;
+        step.padding_forwarded = 5;
+        step.kv_bytes_scales = 6;
+        step.kv_bytes_shared = 7;
+        step.heap_allocations = 8;
+        step.tensor_allocations = 9;
+        TokenEvent& token = record.lanes[1].repetitions[0].chosen[1];
+        token.request = 1;
+        token.drafted = true;
+        record.lanes[1].repetitions[0].requests[0].n_adopted = 12;
         record.lanes[1].repetitions[1].finish = FinishReason::capacity;
         record.lanes[1].repetitions[1].reason = "The cache is full.";
 
@@ -228,13 +375,21 @@ private slots:
         QCOMPARE(read.memory.minor_faults, 15);
         QCOMPARE(read.minor_faults_step, 0);
         QCOMPARE(read.comparison.relative_error, step.comparison.relative_error);
+        QCOMPARE(read.n_accepted, 2);
+        QCOMPARE(read.kv_bytes_shared, 7);
+        QCOMPARE(read.heap_allocations, 8);
+        const TokenEvent& read_token = parsed->lanes[1].repetitions[0].chosen[1];
+        QVERIFY(read_token.drafted);
+        QCOMPARE(read_token.lane, 1);
+        QCOMPARE(read_token.comparison.kl_divergence, 1e-9);
+        QCOMPARE(parsed->lanes[1].repetitions[0].requests[0].n_adopted, 12);
         const StepEvent& other = parsed->lanes[0].repetitions[1].steps[0];
         QCOMPARE(other.memory.rss, ProcessMemory::not_measured);
         QVERIFY(!other.comparison.compared);
         QCOMPARE(parsed->environment.load_average, 0.0);
         QCOMPARE(parsed->environment.thread_reductions, 3);
         QCOMPARE(parsed->model.norm_eps, record.model.norm_eps);
-        QCOMPARE(parsed->lanes[1].text, std::string("a b c"));
+        QCOMPARE(parsed->lanes[1].texts, std::vector<std::string>{"a b c"});
         QVERIFY(parsed->lanes[1].repetitions[1].finish == FinishReason::capacity);
         QCOMPARE(parsed->tensor_bytes_after, record.tensor_bytes_after);
     }
@@ -251,7 +406,7 @@ private slots:
 
     void not_a_number_survives() {
         Record record = sample_record();
-        record.lanes[1].repetitions[0].steps[1].comparison.relative_error =
+        record.lanes[1].repetitions[0].chosen[1].comparison.relative_error =
             std::numeric_limits<double>::infinity();
         const auto parsed = parse_record(to_json(record));
         QVERIFY(parsed.ok());
@@ -283,7 +438,7 @@ private slots:
         QTest::newRow("lane mode")
             << "\"spec\": {\n        \"name\": \"static\",\n        \"mode\": \"cached\""
             << "\"spec\": {\n        \"name\": \"static\",\n        \"mode\": 3"
-            << "lanes[1].spec.mode is 3, expected \"naive\" or \"cached\".";
+            << "lanes[1].spec.mode is 3, expected \"naive\" or \"cached\" or";
         QTest::newRow("lane name")
             << "\"spec\": {\n        \"name\": \"static\""
             << "\"spec\": {\n        \"name\": \"x\""
@@ -294,6 +449,9 @@ private slots:
         QTest::newRow("step time missing") << "\"step_ns\": 7001"
                                            << "\"other\": 1"
                                            << "lanes[0].repetitions[1].steps[0].step_ns is missing.";
+        QTest::newRow("drafts") << "\"token\": 11,"
+                                << "\"token\": 11, \"n_drafted\": 2000000000,"
+                                << "lanes[0].repetitions[0].steps[1].n_drafted is out of range.";
         QTest::newRow("bytes")
             << "\"kv_bytes_live\": 1024"
             << "\"kv_bytes_live\": \"many\""
@@ -357,7 +515,7 @@ private slots:
         QCOMPARE(naive[columns.indexOf("step_ns")], QString("7000"));
         QCOMPARE(naive[columns.indexOf("rss_bytes")], QString());
         QCOMPARE(naive[columns.indexOf("relative_error")], QString());
-        QVERIFY(lines[7].startsWith("\"a,\"\"b\"\"\",0,0,prefill,10,7000,"));
+        QVERIFY(lines[7].startsWith("\"a,\"\"b\"\"\",0,0,prefill,0,10,1,1,7000,"));
         QVERIFY(lines[7].contains("2e-06"));
     }
 
@@ -375,7 +533,7 @@ private slots:
 
     void control_characters_are_shown_not_sent() {
         Record record = sample_record();
-        for (LaneRecord& lane : record.lanes) lane.text = "a\x1b[2Jb\n\x7f";
+        for (LaneRecord& lane : record.lanes) lane.texts = {"a\x1b[2Jb\n\x7f"};
         for (const std::string& text : {to_plain_text(record), to_markdown(record)}) {
             QVERIFY(!QString::fromStdString(text).contains(QChar(0x1b)));
             QVERIFY(QString::fromStdString(text).contains("a\\x1b[2Jb"));

@@ -29,6 +29,7 @@ public:
         events.push_back(event);
         if (on_step) on_step(event);
     }
+    void token_done(const TokenEvent& event) override { tokens.push_back(event); }
     void repetition_done(std::int32_t, std::int32_t, FinishReason reason) override {
         finishes.push_back(reason);
         if (on_repetition) on_repetition();
@@ -38,6 +39,7 @@ public:
     RunStarted started;
     int n_started = 0;
     std::vector<StepEvent> events;
+    std::vector<TokenEvent> tokens;
     std::vector<FinishReason> finishes;
     std::vector<FinishReason> finished;
     std::function<void(const StepEvent&)> on_step;
@@ -58,8 +60,8 @@ struct Fixture {
 Experiment race(std::vector<const char*> lanes = {"naive", "concat", "static"}) {
     Experiment experiment;
     experiment.model = {.path = {}, .preset = "tiny", .seed = 5};
-    experiment.prompt.kind = PromptSpec::Kind::ids;
-    experiment.prompt.ids = {3, 1, 4, 15, 9, 2, 6};
+    experiment.prompts[0].kind = PromptSpec::Kind::ids;
+    experiment.prompts[0].ids = {3, 1, 4, 15, 9, 2, 6};
     experiment.new_tokens = 20;
     experiment.threads = 2;
     experiment.repetitions = 2;
@@ -123,6 +125,7 @@ private slots:
         }
         QCOMPARE(fixture.sink.n_started, 1);
         QCOMPARE(fixture.sink.events.size(), std::size_t{3 * 2 * 20});
+        QCOMPARE(fixture.sink.tokens.size(), std::size_t{3 * 2 * 20});
         QCOMPARE(fixture.sink.finishes.size(), std::size_t{6});
         QCOMPARE(fixture.sink.finished, std::vector{FinishReason::length});
         QCOMPARE(fixture.ledger->live(), fixture.weights_only);
@@ -298,9 +301,9 @@ private slots:
         QFETCH(QString, sentence);
         Fixture fixture;
         Experiment experiment = race();
-        experiment.prompt.kind = static_cast<PromptSpec::Kind>(kind);
-        experiment.prompt.ids = {1, id};
-        experiment.prompt.text = "hello";
+        experiment.prompts[0].kind = static_cast<PromptSpec::Kind>(kind);
+        experiment.prompts[0].ids = {1, id};
+        experiment.prompts[0].text = "hello";
         const auto record = fixture.run(experiment);
         QVERIFY(!record);
         QCOMPARE(record.error().kind, ErrorKind::bad_input);
@@ -311,14 +314,15 @@ private slots:
     void randomPromptsRepeat() {
         Fixture fixture;
         Experiment experiment = race();
-        experiment.prompt.kind = PromptSpec::Kind::random;
-        experiment.prompt.length = 9;
-        experiment.prompt.seed = 4;
+        experiment.prompts[0].kind = PromptSpec::Kind::random;
+        experiment.prompts[0].length = 9;
+        experiment.prompts[0].seed = 4;
         const auto once = prompt_ids(experiment, fixture.model);
         QVERIFY(once);
-        QCOMPARE(once->size(), std::size_t{9});
+        QCOMPARE(once->size(), std::size_t{1});
+        QCOMPARE(once->front().size(), std::size_t{9});
         QCOMPARE(*once, *prompt_ids(experiment, fixture.model));
-        experiment.prompt.seed = 5;
+        experiment.prompts[0].seed = 5;
         QVERIFY(*once != *prompt_ids(experiment, fixture.model));
     }
 };

@@ -100,7 +100,7 @@ void TestModelSource::brokenModelRefs_data() {
                            << "The model is empty, expected a folder or a name.";
     QTest::newRow("no name")
         << "preset:"
-        << "Model \"preset:\": the preset's name is missing, expected one of tiny, gpt2-small, "
+        << "Model \"preset:\": the preset's name is missing, expected one of tiny, one-block, tiny-window, gpt2-small, "
            "gpt2-medium, gpt2-large, gpt2-xl.";
     for (const char* text : {"preset:tiny,", "preset:tiny,seed=", "preset:tiny,seed=x", "preset:tiny,seed=-1",
                              "preset:tiny,seed=1.5", "preset:tiny,seed=18446744073709551616",

@@ -73,21 +73,25 @@ std::vector<float> feed(const Weights& weights, const std::vector<std::int32_t>&
     const int n = static_cast<int>(ids.size());
     std::vector<float> logits;
     if (feeding.cache == CacheKind::none) {
-        const auto out =
-            forward(weights, ids, plan_single(0, n, n), LogitsRows::all, nullptr, workspace, backend);
+        CallTokens call;
+        call.add_row(ids, 0);
+        const auto out = forward(weights, call, all_rows(call), nullptr, {}, workspace, backend);
         if (out) logits.assign(out->logits.begin(), out->logits.end());
         return logits;
     }
     const KvShape shape{config.n_layer, 1, config.n_kv_head, config.head_dim};
-    auto cache = make_cache(feeding.cache, shape, n, ledger);
+    CacheSpec spec;
+    spec.kind = feeding.cache;
+    auto cache = make_cache(spec, shape, {n, n, 0, {n, 0}}, ledger);
     if (!cache) return {};
     std::size_t next_chunk = 0;
     for (int fed = 0; fed < n;) {
         const int wanted = feeding.chunks.empty() ? n : feeding.chunks[next_chunk++ % feeding.chunks.size()];
         const int chunk = std::min(wanted, n - fed);
-        const auto out = forward(
-            weights, std::span(ids).subspan(static_cast<std::size_t>(fed), static_cast<std::size_t>(chunk)),
-            plan_append(**cache, chunk), LogitsRows::all, cache->get(), workspace, backend);
+        CallTokens call;
+        call.add_row(std::span(ids).subspan(static_cast<std::size_t>(fed), static_cast<std::size_t>(chunk)),
+                     fed);
+        const auto out = forward(weights, call, all_rows(call), cache->get(), {}, workspace, backend);
         if (!out) return {};
         logits.insert(logits.end(), out->logits.begin(), out->logits.end());
         fed += chunk;
@@ -125,6 +129,9 @@ void TestGoldens::logitsAreTheReferences_data() {
         row("one by one, concat", CacheKind::concat, {1});
         row("chunks of 5, 1 and 9, static", CacheKind::static_, {5, 1, 9});
         row("chunks of 3 and 8, concat", CacheKind::concat, {3, 8});
+        row("chunks of 7 and 2, paged", CacheKind::paged, {7, 2});
+        row("one by one, paged", CacheKind::paged, {1});
+        row("chunks of 4 and 1, a window as wide as the text", CacheKind::window, {4, 1});
     }
 }
 

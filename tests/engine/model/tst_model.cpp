@@ -40,7 +40,7 @@ private slots:
         const auto config = preset_config("gpt3");
         QVERIFY(!config);
         QCOMPARE(config.error().kind, ErrorKind::bad_input);
-        QVERIFY(QString::fromStdString(config.error().message).contains("tiny, gpt2-small"));
+        QVERIFY(QString::fromStdString(config.error().message).contains("tiny, one-block, tiny-window, gpt2-small"));
     }
 
     // The documented seed gives these bits on every machine.
@@ -150,11 +150,51 @@ private slots:
         const auto weights = *random_weights(*preset_config("tiny"), 1, ledger);
         const auto backend = make_cpu_backend(1);
         Workspace workspace(ledger);
-        const std::vector<std::int32_t> tokens{token};
-        const auto output = forward(*weights, tokens, plan_single(n_before, 1, n_before + 1),
-                                    LogitsRows::last, nullptr, workspace, *backend);
+        CallTokens call;
+        call.add_row(std::vector<std::int32_t>{token}, n_before);
+        const auto output = forward(*weights, call, last_rows(call), nullptr, {}, workspace, *backend);
         QVERIFY(!output);
         QCOMPARE(static_cast<int>(output.error().kind), error_kind);
+    }
+
+    void onlyTheLogitsThatAreAskedFor() {
+        const auto ledger = std::make_shared<MemoryLedger>();
+        const auto weights = *random_weights(*preset_config("tiny"), 1, ledger);
+        const auto backend = make_cpu_backend(1);
+        Workspace workspace(ledger);
+        CallTokens call;
+        call.add_row(std::vector<std::int32_t>{1, 2, 3}, 0);
+        call.end_row();
+        call.add_row(std::vector<std::int32_t>{4, 5}, 0);
+        const auto all = forward(*weights, call, all_rows(call), nullptr, {}, workspace, *backend);
+        QVERIFY(all);
+        const std::vector<float> rows(all->logits.begin(), all->logits.end());
+        QCOMPARE(rows.size(), std::size_t{5 * 64});
+        QCOMPARE(last_rows(call), (std::vector<std::int32_t>{2, 4}));
+        const std::vector<std::int32_t> wanted{4, 1};
+        const auto some = forward(*weights, call, wanted, nullptr, {}, workspace, *backend);
+        QVERIFY(some);
+        QCOMPARE(some->logits.size(), std::size_t{2 * 64});
+        for (std::size_t i = 0; i < 64; ++i) {
+            QVERIFY(std::abs(some->logits[i] - rows[4 * 64 + i]) < 1e-5f);
+            QVERIFY(std::abs(some->logits[64 + i] - rows[64 + i]) < 1e-5f);
+        }
+        const auto none = forward(*weights, call, {}, nullptr, {}, workspace, *backend);
+        QVERIFY(none);
+        QVERIFY(none->logits.empty());
+        QCOMPARE(none->score_cells_allowed, std::int64_t{6 + 3});
+    }
+
+    void theFirstLayersShareTheWholeModel() {
+        const auto ledger = std::make_shared<MemoryLedger>();
+        std::shared_ptr<const Weights> whole = *random_weights(*preset_config("tiny"), 1, ledger);
+        const std::uint64_t bytes = ledger->total();
+        const float* embedding = whole->token_embedding;
+        const auto first = first_layers(std::move(whole), 1);
+        QCOMPARE(first->config.n_layer, 1);
+        QCOMPARE(first->layers.size(), std::size_t{1});
+        QCOMPARE(first->token_embedding, embedding);
+        QCOMPARE(ledger->total(), bytes);  // kept alive, not copied
     }
 
     void threadsDoNotChangeTheResult() {
@@ -166,8 +206,9 @@ private slots:
         for (const int threads : {1, 2, 5}) {
             const auto backend = make_cpu_backend(threads);
             Workspace workspace(ledger);
-            const auto output = forward(*weights, tokens, plan_single(0, 48, 48), LogitsRows::all, nullptr,
-                                        workspace, *backend);
+            CallTokens call;
+            call.add_row(tokens, 0);
+            const auto output = forward(*weights, call, all_rows(call), nullptr, {}, workspace, *backend);
             QVERIFY(output);
             rows.emplace_back(output->logits.begin(), output->logits.end());
         }

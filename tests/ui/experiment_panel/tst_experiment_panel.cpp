@@ -14,6 +14,7 @@
 
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/lane_card.h"
+#include "ui/experiment_panel/lane_kinds.h"
 #include "ui/experiment_panel/model_card.h"
 
 using namespace decodescope;
@@ -23,8 +24,15 @@ namespace {
 Experiment base() {
     Experiment experiment;
     for (const char* name : {"naive", "static"}) experiment.lanes.push_back(*lane_from_name(name));
-    experiment.prompt.text = "It is a truth";
+    experiment.prompts[0].text = "It is a truth";
     return experiment;
+}
+
+void chooseKind(LaneCard* card, const char* word) {
+    auto* box = card->findChild<QComboBox*>("laneKind");
+    for (int kind = 0; kind < laneKinds().size(); ++kind) {
+        if (laneKinds().at(kind).lane.name == word) box->setCurrentIndex(box->findData(kind));
+    }
 }
 
 }  // namespace
@@ -38,8 +46,9 @@ private slots:
     void formChangesTheExperiment();
     void lanesAreAddedAndRemoved();
     void oneLaneIsTheReference();
-    void prefillTexts_data();
-    void prefillTexts();
+    void promptsAreAddedCopiedAndRemoved();
+    void problemsStandWhereTheyBelong_data();
+    void problemsStandWhereTheyBelong();
     void modelsWithoutTokenizerTakeIds();
     void readOnlyWhileRunning();
     void wheelChangesNothingWithoutFocus();
@@ -56,19 +65,34 @@ void ExperimentPanelTest::roundTrip_data() {
     };
     row("plain", [](Experiment&) {});
     row("text with lines and other scripts",
-        [](Experiment& e) { e.prompt.text = "Ünïcode\n\nдва \"строки\"\t "; });
+        [](Experiment& e) { e.prompts[0].text = "Ünïcode\n\nдва \"строки\"\t "; });
     row("ids", [](Experiment& e) {
-        e.prompt = {};
-        e.prompt.kind = PromptSpec::Kind::ids;
-        e.prompt.ids = {0, 7, 2047};
+        e.prompts = {PromptSpec()};
+        e.prompts[0].kind = PromptSpec::Kind::ids;
+        e.prompts[0].ids = {0, 7, 2047};
     });
     row("random", [](Experiment& e) {
-        e.prompt = {};
-        e.prompt.kind = PromptSpec::Kind::random;
-        e.prompt.length = 128;
-        e.prompt.seed = 9'007'199'254'740'993;
+        e.prompts = {PromptSpec()};
+        e.prompts[0].kind = PromptSpec::Kind::random;
+        e.prompts[0].length = 128;
+        e.prompts[0].seed = 9'007'199'254'740'993;
     });
     row("sampling", [](Experiment& e) { e.sampling = {SamplingKind::sample, 0.85, 40, 18'110'000'000'001}; });
+    row("every kind of sampling", [](Experiment& e) {
+        e.sampling = {SamplingKind::sample, 0.123456789, 7, 5, 0.95, 0.05, 1.3};
+        e.stop_ids = {0, 17};
+    });
+    row("greedy with a penalty", [](Experiment& e) { e.sampling.repetition_penalty = 1.1; });
+    row("requests", [](Experiment& e) {
+        e.lanes.push_back(*lane_from_name("continuous"));
+        e.prompts.resize(3);
+        e.prompts[1] = {.kind = PromptSpec::Kind::ids, .text = {}, .ids = {4, 5}, .isolation = "b c"};
+        e.prompts[1].arrival_step = 3;
+        e.prompts[2] = {.kind = PromptSpec::Kind::random, .text = {}, .ids = {}, .length = 5, .seed = 8};
+        e.prompts[2].cancel_after = 9;
+    });
+    row("turns every step", [](Experiment& e) { e.interleave = Interleave::step; });
+    row("many repetitions", [](Experiment& e) { e.repetitions = 9999; });
     row("free", [](Experiment& e) { e.drive = Drive::free; });
     row("fixed", [](Experiment& e) {
         e.drive = Drive::fixed;
@@ -77,9 +101,9 @@ void ExperimentPanelTest::roundTrip_data() {
     });
     row("preset", [](Experiment& e) {
         e.model = {.path = {}, .preset = "gpt2-small", .seed = 42};
-        e.prompt = {};
-        e.prompt.kind = PromptSpec::Kind::ids;
-        e.prompt.ids = {1};
+        e.prompts = {PromptSpec()};
+        e.prompts[0].kind = PromptSpec::Kind::ids;
+        e.prompts[0].ids = {1};
     });
     row("measuring", [](Experiment& e) {
         e.repetitions = 7;
@@ -125,10 +149,10 @@ void ExperimentPanelTest::formChangesTheExperiment() {
     panel.findChild<QSpinBox*>("repetitions")->setValue(3);
     panel.findChild<QSpinBox*>("threads")->setValue(2);
     auto* card = panel.findChild<LaneCard*>("lane1");
-    card->findChild<QComboBox*>("laneKind")->setCurrentIndex(2);
+    chooseKind(card, "concat");
     card->findChild<QComboBox*>("laneAllocation")->setCurrentIndex(1);
     const Experiment experiment = panel.experiment();
-    QCOMPARE(experiment.prompt.text, std::string("Call me"));
+    QCOMPARE(experiment.prompts[0].text, std::string("Call me"));
     QCOMPARE(experiment.new_tokens, 77);
     QCOMPARE(experiment.drive, Drive::free);
     QCOMPARE(experiment.sampling.kind, SamplingKind::sample);
@@ -152,7 +176,8 @@ void ExperimentPanelTest::lanesAreAddedAndRemoved() {
     add->click();
     Experiment experiment = panel.experiment();
     QCOMPARE(experiment.lanes.size(), std::size_t{4});
-    QCOMPARE(experiment.lanes[2].cache.kind, CacheKind::concat);
+    QCOMPARE(experiment.lanes[2].batching, Batching::static_);
+    QCOMPARE(experiment.lanes[3].cache.kind, CacheKind::concat);
     QVERIFY2(experiment.validate().ok(), "names of added lanes must differ");
     panel.findChild<LaneCard*>("lane0")->findChild<QToolButton*>("laneRemove")->click();
     QTRY_COMPARE(panel.experiment().lanes.size(), std::size_t{3});
@@ -184,44 +209,133 @@ void ExperimentPanelTest::oneLaneIsTheReference() {
     QCOMPARE(panel.experiment().reference, std::string("mine"));
 }
 
-void ExperimentPanelTest::prefillTexts_data() {
-    QTest::addColumn<QString>("text");
-    QTest::addColumn<bool>("ok");
-    QTest::addColumn<int>("chunk");
-    QTest::addColumn<QList<int>>("partition");
-    QTest::newRow("whole prompt") << "" << true << 0 << QList<int>{};
-    QTest::newRow("one size") << "16" << true << 16 << QList<int>{};
-    QTest::newRow("sizes") << "4, 3,2" << true << 0 << QList<int>{4, 3, 2};
-    QTest::newRow("zero") << "0" << false << 0 << QList<int>{};
-    QTest::newRow("not a number") << "many" << false << 0 << QList<int>{};
-    QTest::newRow("one bad size") << "4, x" << false << 0 << QList<int>{};
+void ExperimentPanelTest::promptsAreAddedCopiedAndRemoved() {
+    ExperimentPanel panel;
+    panel.setExperiment(base());
+    panel.show();
+    QSignalSpy edited(&panel, &ExperimentPanel::edited);
+    auto* first = panel.findChild<QWidget*>("prompt0");
+    QVERIFY(first->findChild<QToolButton*>("promptRemove")->isHidden());
+    first->findChild<QLineEdit*>("promptIsolation")->setText("a group");
+    first->findChild<QToolButton*>("promptDuplicate")->click();
+    QTRY_COMPARE(panel.experiment().prompts.size(), std::size_t{2});
+    QCOMPARE(panel.experiment().prompts[1].text, std::string("It is a truth"));
+    QCOMPARE(panel.experiment().prompts[1].isolation, std::string("a group"));
+    QVERIFY(panel.problem().isEmpty());
+    panel.findChild<QPushButton*>("addPrompt")->click();
+    QCOMPARE(panel.experiment().prompts.size(), std::size_t{3});
+    // The new one is empty, which is said under it; nothing can run until it has a text.
+    QVERIFY2(panel.problem().contains("prompts[2]"), qPrintable(panel.problem()));
+    auto* third = panel.findChild<QWidget*>("prompt2");
+    third->findChild<QPlainTextEdit*>("promptEdit")->setPlainText("third");
+    QVERIFY(panel.problem().isEmpty());
+    first->findChild<QToolButton*>("promptRemove")->click();
+    QTRY_COMPARE(panel.experiment().prompts.size(), std::size_t{2});
+    QCOMPARE(panel.experiment().prompts[1].text, std::string("third"));
+    QVERIFY(edited.count() >= 4);
 }
 
-void ExperimentPanelTest::prefillTexts() {
-    QFETCH(QString, text);
-    QFETCH(bool, ok);
-    QFETCH(int, chunk);
-    QFETCH(QList<int>, partition);
-    LaneSpec lane = *lane_from_name("static");
-    QCOMPARE(setPrefill(lane, text), ok);
-    if (!ok) return;
-    QCOMPARE(lane.prefill_chunk, chunk);
-    QCOMPARE(lane.prefill_partition, std::vector<int>(partition.begin(), partition.end()));
-    LaneSpec again = *lane_from_name("static");
-    QVERIFY(setPrefill(again, prefillText(lane)));
-    QCOMPARE(again.prefill_chunk, lane.prefill_chunk);
-    QCOMPARE(again.prefill_partition, lane.prefill_partition);
+void ExperimentPanelTest::problemsStandWhereTheyBelong_data() {
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("label");
+    QTest::addColumn<QString>("fragment");
+    QTest::newRow("block") << "block"
+                           << "lane1/laneProblem"
+                           << "cache.block is 0";
+    QTest::newRow("no name") << "name"
+                             << "lane1/laneProblem"
+                             << "name is empty";
+    QTest::newRow("beam with sampling") << "beam"
+                                        << "lane1/laneProblem"
+                                        << "greedy";
+    QTest::newRow("arrival without a continuous lane") << "arrival"
+                                                       << "prompt0/promptProblem"
+                                                       << "arrival_step";
+    QTest::newRow("turns") << "turns"
+                           << "runProblem"
+                           << "interleave";
+    QTest::newRow("given tokens") << "fixed"
+                                  << "generationProblem"
+                                  << "fixed_ids";
+    QTest::newRow("top p") << "topP"
+                           << "generationProblem"
+                           << "sampling.top_p";
+    QTest::newRow("layers of the model") << "layers"
+                                         << "lane1/laneProblem"
+                                         << "draft.layers";
+    QTest::newRow("token of the model") << "stop"
+                                        << "generationProblem"
+                                        << "stop_ids";
+}
+
+void ExperimentPanelTest::problemsStandWhereTheyBelong() {
+    QFETCH(QString, field);
+    QFETCH(QString, label);
+    QFETCH(QString, fragment);
+    Experiment experiment = base();
+    experiment.lanes[1] = *lane_from_name(field == "layers" ? "speculative-layers" : "paged");
+    ExperimentPanel panel;
+    panel.setExperiment(experiment);
+    ModelConfig config;
+    config.vocab = 100;
+    config.n_layer = 2;
+    config.head_dim = 32;
+    panel.setModel(config, true);
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    QSignalSpy checked(&panel, &ExperimentPanel::checked);
+    auto* lane = panel.findChild<LaneCard*>("lane1");
+    auto* sampling = panel.findChild<QComboBox*>("sampling");
+    if (field == "block") lane->findChild<QSpinBox*>("laneBlock")->setValue(0);
+    if (field == "layers") lane->findChild<QSpinBox*>("laneDraftLayers")->setValue(2);
+    if (field == "name") {
+        lane->findChild<QLineEdit*>("laneName")->selectAll();
+        QTest::keyClick(lane->findChild<QLineEdit*>("laneName"), Qt::Key_Delete);
+    }
+    if (field == "beam") {
+        panel.findChild<QComboBox*>("drive")->setCurrentIndex(1);
+        sampling->setCurrentIndex(1);
+        chooseKind(lane, "beam");
+    }
+    if (field == "arrival") panel.findChild<QSpinBox*>("promptArrival")->setValue(2);
+    if (field == "turns") {
+        chooseKind(lane, "speculative");
+        panel.findChild<QComboBox*>("interleave")->setCurrentIndex(1);
+    }
+    if (field == "fixed") panel.findChild<QComboBox*>("drive")->setCurrentIndex(2);
+    if (field == "topP") {
+        sampling->setCurrentIndex(1);
+        panel.findChild<QDoubleSpinBox*>("topP")->setValue(0);
+    }
+    if (field == "stop") {
+        auto* edit = panel.findChild<QLineEdit*>("stopIds");
+        QTest::keyClicks(edit, "5, 100");
+    }
+    QVERIFY2(panel.problem().contains(fragment), qPrintable(panel.problem()));
+    QVERIFY(checked.count() >= 1);
+    int shown = 0;
+    for (const QLabel* each : panel.findChildren<QLabel*>()) {
+        if (!each->objectName().endsWith("Problem") || each->text().isEmpty()) continue;
+        ++shown;
+        QVERIFY(!each->isHidden());
+        QVERIFY2(each->text().contains(fragment.section('.', -1)), qPrintable(each->text()));
+        QCOMPARE(each->objectName(), label.section('/', -1));
+        if (label.contains('/')) {
+            const QWidget* place = panel.findChild<QWidget*>(label.section('/', 0, 0));
+            QVERIFY(place->isAncestorOf(each));
+        }
+    }
+    QCOMPARE(shown, 1);
 }
 
 void ExperimentPanelTest::modelsWithoutTokenizerTakeIds() {
     ExperimentPanel panel;
     panel.setExperiment(base());
     panel.setModel(ModelConfig(), false);
-    QCOMPARE(panel.experiment().prompt.kind, PromptSpec::Kind::random);
+    QCOMPARE(panel.experiment().prompts[0].kind, PromptSpec::Kind::random);
     QVERIFY(panel.experiment().validate().ok());
     panel.setModel(ModelConfig(), true);
-    QCOMPARE(panel.experiment().prompt.kind, PromptSpec::Kind::text);
-    QCOMPARE(panel.experiment().prompt.text, std::string("It is a truth"));
+    QCOMPARE(panel.experiment().prompts[0].kind, PromptSpec::Kind::text);
+    QCOMPARE(panel.experiment().prompts[0].text, std::string("It is a truth"));
 }
 
 void ExperimentPanelTest::readOnlyWhileRunning() {

@@ -21,7 +21,7 @@ LaneSpec lane(const char* name, int chunk = 0, std::vector<int> partition = {}) 
 /// A finished run of a naive and a cached lane: prompt of 5, four tokens.
 std::shared_ptr<const Record> smallRecord() {
     Record record;
-    record.prompt_ids = {1, 2, 3, 4, 5};
+    record.prompts = {{{1, 2, 3, 4, 5}, ""}};
     record.experiment.new_tokens = 4;
     for (const char* name : {"naive", "static"}) {
         LaneRecord laneRecord;
@@ -49,6 +49,9 @@ private slots:
     void lastChunk();
     void sentences_data();
     void sentences();
+    void windows();
+    void saysWhatItDoesNotShow_data();
+    void saysWhatItDoesNotShow();
     void pageShowsSteps();
     void pageFollowsTheSlider();
     void emptyPageSaysSo();
@@ -118,6 +121,56 @@ void InsideTest::sentences() {
     QCOMPARE(facts.keysSentence(), keys);
     QCOMPARE(facts.cellSentence(query, key), cell);
     QCOMPARE(facts.wrongPositions(), 0);
+}
+
+void InsideTest::windows() {
+    LaneSpec spec = lane("static", 2);
+    spec.window = {.size = 3, .sinks = 1};
+    const StepFacts facts = stepFacts(spec, 5, 3);  // position 7 sees 0, 5, 6 and 7
+    QCOMPARE(facts.plan.n_allowed(), std::int64_t{4});
+    QCOMPARE(facts.cellSentence(0, 4), QString("Query 7 cannot see key 4: it lies outside the window."));
+    QCOMPARE(facts.cellSentence(0, 0), QString("Query 7 sees key 0, 7 positions back (from the cache)."));
+    spec = lane("naive");
+    spec.window = {.size = 2};
+    QCOMPARE(stepFacts(spec, 5, 0).plan.n_allowed(), std::int64_t{1 + 4 * 2});
+}
+
+void InsideTest::saysWhatItDoesNotShow_data() {
+    QTest::addColumn<QString>("word");
+    QTest::addColumn<int>("requests");
+    QTest::addColumn<QString>("fragment");
+    for (const char* word : {"naive", "concat", "static", "paged", "int8", "kivi2", "f16", "batch"})
+        QTest::newRow(word) << word << 1 << "";
+    QTest::newRow("one after another") << "static" << 4 << "one after another";
+    QTest::newRow("batch of 4") << "batch" << 4 << "into one call";
+    QTest::newRow("continuous, one request") << "continuous" << 1 << "mixes";
+    QTest::newRow("speculative") << "speculative" << 1 << "drafts";
+    QTest::newRow("beam") << "beam" << 1 << "continuations";
+    QTest::newRow("forgetting window") << "window" << 1 << "forgets";
+}
+
+// Never a wrong picture: what cannot be rebuilt from lengths is not drawn, and one sentence says why.
+void InsideTest::saysWhatItDoesNotShow() {
+    QFETCH(QString, word);
+    QFETCH(int, requests);
+    QFETCH(QString, fragment);
+    const LaneSpec spec = lane(word.toUtf8().constData());
+    const QString why = whyNotShown(spec, requests);
+    QCOMPARE(why.isEmpty(), fragment.isEmpty());
+    QVERIFY2(why.contains(fragment), qPrintable(why));
+
+    Record record = *smallRecord();
+    record.prompts.resize(static_cast<std::size_t>(requests), record.prompts.front());
+    record.lanes[1].spec = spec;
+    RunData data;
+    InsidePage page(data);
+    page.resize(1100, 700);
+    page.show();
+    data.show(std::make_shared<const Record>(record), nullptr);
+    page.setStep(1, 3);
+    QCOMPARE(page.mask()->isEmpty(), !fragment.isEmpty());
+    QCOMPARE(page.positions()->isEmpty(), !fragment.isEmpty());
+    if (!fragment.isEmpty()) QCOMPARE(page.sentence(), why);
 }
 
 void InsideTest::pageShowsSteps() {

@@ -20,6 +20,7 @@ StepEvent step(int number, std::int64_t duration, int token) {
     event.start_ns = number * 1000 * ms;
     event.end_ns = event.start_ns + duration;
     event.token = token;
+    event.n_token = event.n_row = 1;
     event.positions_forwarded = 1;
     event.bytes_moved = 10'000'000;
     event.kv_bytes_live = 1 << 20;
@@ -44,6 +45,11 @@ Record twoLanes() {
             if (naive) event.kv_bytes_live = 0;
             event.comparison = {.compared = !naive, .max_abs_error = 1e-6, .relative_error = 1.1e-6};
             lane.repetitions.back().steps.push_back(event);
+            TokenEvent chosen;
+            chosen.step = chosen.index = i;
+            chosen.token = 100 + i;
+            chosen.comparison = event.comparison;
+            lane.repetitions.back().chosen.push_back(chosen);
         }
         record.lanes.push_back(lane);
     }
@@ -58,6 +64,8 @@ class LaneTableTest : public QObject {
 private slots:
     void readsAsText_data();
     void readsAsText();
+    void columnsOfSpecialLanes();
+    void approximateLanesRaiseNoAlarm();
     void growsWithoutReset();
     void fitsItsRows();
 };
@@ -86,18 +94,19 @@ void LaneTableTest::readsAsText() {
     QFETCH(QString, naive);
     QFETCH(QString, cached);
     Record record = twoLanes();
-    auto& steps = record.lanes[1].repetitions[0].steps;
-    if (change == "token") steps[2].token = 7;
-    if (change == "error") steps[3].comparison.relative_error = 1e-2;
+    auto& chosen = record.lanes[1].repetitions[0].chosen;
+    if (change == "token") chosen[2].token = 7;
+    if (change == "error") chosen[3].comparison.relative_error = 1e-2;
     for (LaneRecord& lane : record.lanes) {
         if (change == "empty") lane.repetitions.clear();
         if (change == "prefill") lane.repetitions[0].steps.resize(1);
+        if (change == "prefill") lane.repetitions[0].chosen.resize(1);
     }
     LaneTableModel model;
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     model.setRecord(record);
     PlainTable table;
-    table.setTable(&model, LaneTableModel::columns());
+    table.setTable(&model, model.columns());
     const QStringList lines = table.toText().trimmed().split('\n');
     QCOMPARE(lines.size(), 3);
     QCOMPARE(lines[0], QString("Lane\tFirst token\tPer token (median)\tTokens / s\tAgainst naive\t"
@@ -105,6 +114,79 @@ void LaneTableTest::readsAsText() {
     const auto plain = [](QString line) { return line.replace('\t', '|').replace(QChar::Nbsp, ' '); };
     QCOMPARE(plain(lines[1]), naive);
     QCOMPARE(plain(lines[2]), cached);
+}
+
+void LaneTableTest::columnsOfSpecialLanes() {
+    Record record = twoLanes();
+    record.experiment.prompts.resize(2);
+    LaneRecord& lane = record.lanes[1];
+    lane.spec.mode = LaneMode::speculative;
+    record.lanes[0].spec.batching = Batching::continuous;
+    for (StepEvent& step : lane.repetitions[0].steps) {
+        if (step.phase == Phase::prefill) continue;
+        step.n_token = 2;  // one draft of two is kept
+        step.n_drafted = 2;
+        step.n_accepted = 1;
+    }
+    RequestRecord request;
+    request.arrived_ns = 1 * ms;
+    request.started_ns = 4 * ms;
+    request.first_token_ns = 9 * ms;
+    record.lanes[0].repetitions[0].requests = {request};
+    LaneTableModel model;
+    int others = 0;
+    connect(&model, &LaneTableModel::columnsChanged, this, [&] { ++others; });
+    model.setRecord(record);
+    model.setRecord(record);
+    QCOMPARE(others, 1);
+    QCOMPARE(model.columns().size(), static_cast<std::size_t>(model.columnCount()));
+    PlainTable table;
+    table.setTable(&model, model.columns());
+    const QStringList lines = table.toText().trimmed().replace(QChar::Nbsp, ' ').split('\n');
+    QCOMPARE(lines[0].section('\t', 0, 8),
+             QString("Lane\tQueue wait\tFirst token\tPer token (median)\tTokens / s\tWith prefill\t"
+                     "Against naive\tDrafts kept\tRead rate, share of limit"));
+    QCOMPARE(lines[1].section('\t', 0, 4), QString("naive\t3.00 ms\t5.00 ms\t20.0 ms\t50.0"));
+    // Two tokens in 2 ms.
+    QCOMPARE(lines[2].section('\t', 0, 4), QString("cached\t–\t5.00 ms\t1.00 ms\t1,000"));
+    QCOMPARE(lines[2].section('\t', 7, 7), QString("2.00 / step 100 0 %"));
+    const QString tip = model.index(1, 7).data(Qt::ToolTipRole).toString().replace(QChar::Nbsp, ' ');
+    QCOMPARE(tip, QString("draft 1: 3 of 3 kept, 100 %\ndraft 2: 0 of 3 kept, 0 %"));
+}
+
+void LaneTableTest::approximateLanesRaiseNoAlarm() {
+    Record record = twoLanes();
+    LaneRecord& lane = record.lanes[1];
+    lane.spec.cache = {.kind = CacheKind::int8};
+    auto& chosen = lane.repetitions[0].chosen;
+    chosen[2].token = 7;
+    for (TokenEvent& token : chosen) {
+        token.comparison.relative_error = 0.1;
+        token.comparison.kl_divergence = 2e-3;
+        token.comparison.same_argmax = token.index != 2;
+        token.comparison.reference_probability = 0.5;
+        token.comparison.lane_probability = 0.4;
+    }
+    LaneTableModel model;
+    model.setRecord(record);
+    const int last = model.columnCount() - 1;
+    const auto cell = [&](int column, int role) { return model.index(1, column).data(role); };
+    QCOMPARE(cell(last, Qt::DisplayRole).toString(), QString("8-bit entries"));
+    QCOMPARE(cell(last, toneRole).toInt(), static_cast<int>(ColorRef::Role::text));
+    QCOMPARE(model.columnAt(last - 1), LaneTableModel::quality);
+    QCOMPARE(cell(last - 1, Qt::DisplayRole).toString(), QString("KL 2e-3"));
+    QCOMPARE(cell(last - 1, figureRole).toString().replace(QChar::Nbsp, ' '), QString("top-1 75 %"));
+    const QString tip = cell(last, Qt::ToolTipRole).toString();
+    QVERIFY2(tip.contains("First other token: 3."), qPrintable(tip));
+    QVERIFY2(tip.contains("1e-1 (RMS)"), qPrintable(tip));
+    // It is still said how much faster it is, and that it is not the same computation.
+    QVERIFY(model.lanes()[1].againstReference > 9.9);
+    QVERIFY(cell(4, Qt::ToolTipRole).toString().contains("8-bit entries"));
+    // A lane that is equal all the same is called exact.
+    Record equal = twoLanes();
+    equal.lanes[1].spec.cache = {.kind = CacheKind::int8};
+    model.setRecord(equal);
+    QCOMPARE(model.lanes()[1].agreement, Agreement::exact);
 }
 
 void LaneTableTest::growsWithoutReset() {
@@ -128,7 +210,7 @@ void LaneTableTest::growsWithoutReset() {
 void LaneTableTest::fitsItsRows() {
     LaneTableModel model;
     PlainTable table;
-    table.setTable(&model, LaneTableModel::columns());
+    table.setTable(&model, model.columns());
     const int before = table.sizeHint().height();
     model.setRecord(twoLanes());
     QVERIFY(table.sizeHint().height() > before);
@@ -137,7 +219,7 @@ void LaneTableTest::fitsItsRows() {
         table.show();
         QVERIFY(QTest::qWaitForWindowExposed(&table));
         int sum = 0;
-        for (int column = 0; column < LaneTableModel::n_column; ++column) sum += table.columnWidth(column);
+        for (int column = 0; column < model.columnCount(); ++column) sum += table.columnWidth(column);
         QVERIFY2(sum <= table.viewport()->width() && sum > table.viewport()->width() - 10,
                  qPrintable(QString::number(sum)));
     }

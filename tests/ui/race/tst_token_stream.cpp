@@ -17,6 +17,9 @@ private slots:
     void joinsCharactersAcrossTokens();
     void appendingEqualsLayingOutAtOnce();
     void marksDifferentTokens();
+    void marksDrafts();
+    void numbersRequests();
+    void followsTheRequestThatIsWritten();
     void selectsAndCopies();
     void followsItsEnd();
 };
@@ -43,7 +46,7 @@ void TokenStreamTest::joinsCharactersAcrossTokens() {
     TokenStream stream;
     stream.begin("> ", ColorRef::lane(0));
     for (qsizetype i = 0; i < tokens.size(); ++i) {
-        stream.appendToken(static_cast<std::int32_t>(i),
+        stream.appendToken(0, static_cast<std::int32_t>(i),
                            {tokens[i].constData(), static_cast<std::size_t>(tokens[i].size())});
         stream.flush();
         QCOMPARE(stream.text(), "> " + afterEach[i]);
@@ -76,9 +79,9 @@ void TokenStreamTest::appendingEqualsLayingOutAtOnce() {
     for (int i = 0; i < 600; ++i) {
         const QByteArray& word = words[random.bounded(static_cast<int>(words.size()))];
         const std::string_view bytes(word.constData(), static_cast<std::size_t>(word.size()));
-        growing.appendToken(i, bytes);
+        growing.appendToken(0, i, bytes);
         if (i % 3 == 0) growing.flush();
-        whole.appendToken(i, bytes);
+        whole.appendToken(0, i, bytes);
     }
     growing.finish();
     whole.finish();
@@ -90,17 +93,78 @@ void TokenStreamTest::appendingEqualsLayingOutAtOnce() {
     QCOMPARE(growing.grab().toImage(), whole.grab().toImage());
 }
 
+void TokenStreamTest::marksDrafts() {
+    QImage pictures[2];
+    for (const bool drafted : {false, true}) {
+        TokenStream stream;
+        stream.resize(400, 100);
+        stream.show();
+        stream.begin("", ColorRef::lane(0));
+        stream.appendToken(0, 1, " word", drafted);
+        stream.finish();
+        pictures[drafted] = stream.grab().toImage();
+    }
+    QVERIFY2(pictures[0].convertToFormat(QImage::Format_Indexed8).colorCount() > 2, "nothing was drawn");
+    QVERIFY(pictures[0] != pictures[1]);
+}
+
+void TokenStreamTest::numbersRequests() {
+    TokenStream stream;
+    stream.resize(400, 300);
+    stream.show();
+    stream.begin(QStringList{"One", "Two", "Three"}, ColorRef::lane(0));
+    stream.appendToken(1, 7, " b");
+    stream.appendToken(0, 8, " \xc3");
+    stream.appendToken(2, 9, " c");
+    stream.appendToken(0, 8, "\xa9");
+    stream.appendNumber(1, 44);
+    stream.appendToken(3, 9, "nobody's");
+    stream.finish();
+    QCOMPARE(stream.text(), QString::fromUtf8("1. One \xc3\xa9\n\n2. Two b 44\n\n3. Three c"));
+    QCOMPARE(stream.tokenCount(), 5);
+    QCOMPARE(stream.requestCount(), 3);
+    stream.selectAll();
+    QCOMPARE(stream.selectedText(), stream.text());
+    // A double click in the second paragraph marks one of its tokens.
+    const QPoint inSecond(stream.fontMetrics().horizontalAdvance("2. Two b 4"),
+                          stream.fontMetrics().lineSpacing() * 5 / 4 * 7 / 4);
+    QTest::mouseDClick(stream.viewport(), Qt::LeftButton, {}, inSecond);
+    QCOMPARE(stream.selectedText(), QString(" 44"));
+    const QImage before = stream.grab().toImage();
+    stream.markDifferent(2, 0);
+    QVERIFY(stream.grab().toImage() != before);
+    stream.markDifferent(9, 0);  // nobody
+}
+
+void TokenStreamTest::followsTheRequestThatIsWritten() {
+    TokenStream stream;
+    stream.resize(200, 60);
+    stream.show();
+    stream.begin(QStringList{"One", "Two", "Three"}, ColorRef::lane(0));
+    for (int i = 0; i < 100; ++i) {
+        stream.appendToken(0, i, " word");
+        stream.flush();
+    }
+    QScrollBar* bar = stream.verticalScrollBar();
+    // The end of the first request is in sight, the others below it are not.
+    QVERIFY(bar->value() > 0);
+    QVERIFY(bar->value() < bar->maximum());
+    for (int i = 0; i < 20; ++i) stream.appendToken(2, i, " word");
+    stream.flush();
+    QCOMPARE(bar->value(), bar->maximum());
+}
+
 void TokenStreamTest::marksDifferentTokens() {
     TokenStream stream;
     stream.resize(400, 100);
     stream.show();
     stream.begin("", ColorRef::lane(0));
-    for (int i = 0; i < 4; ++i) stream.appendToken(i, " word");
+    for (int i = 0; i < 4; ++i) stream.appendToken(0, i, " word");
     stream.finish();
     const QImage before = stream.grab().toImage();
-    stream.markDifferent(99);
+    stream.markDifferent(0, 99);
     QCOMPARE(stream.grab().toImage(), before);
-    stream.markDifferent(2);
+    stream.markDifferent(0, 2);
     QVERIFY(stream.grab().toImage() != before);
 }
 
@@ -109,7 +173,7 @@ void TokenStreamTest::selectsAndCopies() {
     stream.resize(400, 100);
     stream.show();
     stream.begin("It is", ColorRef::lane(0));
-    stream.appendToken(5, " a truth");
+    stream.appendToken(0, 5, " a truth");
     stream.finish();
     QVERIFY(stream.selectedText().isEmpty());
     QTest::keySequence(&stream, QKeySequence::Copy);
@@ -126,14 +190,14 @@ void TokenStreamTest::followsItsEnd() {
     stream.resize(200, 60);
     stream.show();
     stream.begin("", ColorRef::lane(0));
-    for (int i = 0; i < 200; ++i) stream.appendToken(i, " word");
+    for (int i = 0; i < 200; ++i) stream.appendToken(0, i, " word");
     stream.flush();
     QScrollBar* bar = stream.verticalScrollBar();
     QVERIFY(bar->maximum() > 0);
     QCOMPARE(bar->value(), bar->maximum());
     // Whoever scrolls back is left alone.
     bar->setValue(0);
-    for (int i = 0; i < 50; ++i) stream.appendToken(i, " word");
+    for (int i = 0; i < 50; ++i) stream.appendToken(0, i, " word");
     stream.flush();
     QCOMPARE(bar->value(), 0);
 }

@@ -36,7 +36,7 @@ LaneRecord makeLane(const char* name, bool naive, int lane) {
     result.spec.name = name;
     result.spec.mode = naive ? LaneMode::naive : LaneMode::cached;
     result.spec.cache.kind = naive ? CacheKind::none : CacheKind::static_;
-    result.text = " a single man in possession of a good fortune";
+    result.texts = {" a single man in possession of a good fortune"};
     std::int64_t now = lane * 1000;
     for (int r = 0; r < repetitions; ++r) {
         RepetitionRecord repetition;
@@ -50,6 +50,7 @@ LaneRecord makeLane(const char* name, bool naive, int lane) {
             step.start_ns = now;
             step.end_ns = now + stepTime(naive, r, s);
             now = step.end_ns + ms;
+            step.n_token = step.n_row = 1;
             step.positions_forwarded = s == 0 ? 7 : naive ? 7 + s : 1;
             step.cache_length = naive ? 0 : 7 + s;
             step.kv_bytes_live = naive ? 0 : (7 + s) * 1024;
@@ -59,6 +60,13 @@ LaneRecord makeLane(const char* name, bool naive, int lane) {
             step.memory.rss = 40'000'000;
             if (!naive) step.comparison = {true, 1e-6, s == 3 ? 0 : 2.5e-6, true, 1.0};
             repetition.steps.push_back(step);
+            TokenEvent token;
+            token.lane = lane;
+            token.repetition = r;
+            token.step = token.index = s;
+            token.token = 100 + s;
+            token.comparison = step.comparison;
+            repetition.chosen.push_back(token);
         }
         result.repetitions.push_back(repetition);
     }
@@ -72,8 +80,7 @@ Record makeRecord() {
     record.model.n_head = 8;
     record.model.head_dim = 32;
     record.started_at = "2026-01-02T03:04:05Z";
-    record.prompt_ids = {1, 2, 3, 4, 5, 6, 7};
-    record.prompt_text = "It is a truth universally acknowledged, that";
+    record.prompts = {{{1, 2, 3, 4, 5, 6, 7}, "It is a truth universally acknowledged, that"}};
     record.experiment.new_tokens = newTokens;
     record.experiment.repetitions = repetitions;
     record.environment.cpu_model = "Test CPU";
@@ -117,6 +124,8 @@ private slots:
     void reportFollowsTheReadersTheme();
     void everyNumberIsDefined();
     void differentOutputHasNoSpeedUp();
+    void severalRequests();
+    void approximateLanes();
     void unfinishedRunsSaySo_data();
     void unfinishedRunsSaySo();
     void hostileTextsStayText();
@@ -237,14 +246,65 @@ void ReportTest::everyNumberIsDefined() {
 
 void ReportTest::differentOutputHasNoSpeedUp() {
     Record record = makeRecord();
-    record.lanes[1].repetitions[1].steps[4].token = 7;
-    record.lanes[1].text = " a single woman";
+    record.lanes[1].repetitions[1].chosen[4].token = 7;
+    record.lanes[1].texts = {" a single woman"};
     const QString html = reportOf(record);
     const QString text = textOf(html);
     QVERIFY(text.contains(QStringLiteral("differs from token 5 on")));
     QVERIFY(!text.contains(QStringLiteral("7.00×")));
     QVERIFY(text.contains(QStringLiteral("not shown: output differs")));
     QVERIFY(html.contains(QStringLiteral(" a single <u>woman</u>")));
+}
+
+void ReportTest::severalRequests() {
+    Record record = makeRecord();
+    record.prompts.push_back({{1, 2, 3}, "My dear"});
+    record.experiment.prompts.resize(2);
+    record.lanes[1].spec.batching = Batching::continuous;
+    for (LaneRecord& lane : record.lanes) {
+        lane.texts.push_back(" Mr. Bennet");
+        for (RepetitionRecord& repetition : lane.repetitions) {
+            for (StepEvent& step : repetition.steps) step.n_token = step.n_row = 2;
+            const auto first = repetition.chosen;
+            for (TokenEvent token : first) {
+                token.request = 1;
+                repetition.chosen.push_back(token);
+            }
+            RequestRecord request;
+            request.arrived_ns = 5 * ms;
+            request.started_ns = 9 * ms;
+            request.first_token_ns = 30 * ms;
+            repetition.requests = {request, request};
+        }
+    }
+    const QString text = textOf(reportOf(record));
+    for (const char* expected : {"2 requests of 3 to 7 prompt tokens",
+                                 "1. It is a truth universally acknowledged, that a single man",
+                                 "2. My dear Mr. Bennet", "Queue wait", "With prefill", "4.00 ms"})
+        QVERIFY2(text.contains(QString::fromUtf8(expected)), expected);
+    LineChart chart;
+    showTotalTime(chart, record);
+    QCOMPARE(cellOf(chart, 0, 0), 2.0);  // two tokens after the first step
+    LineChart errors;
+    showLogitError(errors, record);
+    QCOMPARE(errors.table(DataRange::all).rows.size(), std::size_t{newTokens});
+}
+
+void ReportTest::approximateLanes() {
+    Record record = makeRecord();
+    record.lanes[1].spec.cache = {.kind = CacheKind::kivi, .bits = 2};
+    record.experiment.lanes[1] = record.lanes[1].spec;
+    for (RepetitionRecord& repetition : record.lanes[1].repetitions) {
+        for (TokenEvent& token : repetition.chosen) {
+            token.comparison.kl_divergence = 3e-4;
+            token.comparison.relative_error = 0.2;
+        }
+    }
+    const QString text = textOf(reportOf(record));
+    for (const char* expected :
+         {"2-bit entries logit error 2e-1", "7.00× 2-bit entries", "Distance", "KL 3e-4 top-1 100 %, Δp 0"})
+        QVERIFY2(text.contains(QString::fromUtf8(expected)), expected);
+    QVERIFY(!text.contains(QStringLiteral("other logits")));
 }
 
 void ReportTest::unfinishedRunsSaySo_data() {
@@ -271,9 +331,9 @@ void ReportTest::unfinishedRunsSaySo() {
 void ReportTest::hostileTextsStayText() {
     Record record = makeRecord();
     record.model.name = "<script>alert(1)</script> %1 %3";
-    record.prompt_text = "<b>&amp; %2";
+    record.prompts[0].text = "<b>&amp; %2";
     record.lanes[0].spec.name = "\"quoted\" <i>";
-    record.lanes[0].text = record.lanes[1].text = "</div><img src=x> %1";
+    record.lanes[0].texts = record.lanes[1].texts = {"</div><img src=x> %1"};
     const QString html = reportOf(record);
     for (const char* raw : {"<script", "<b>", "<i>", "<img"})
         QVERIFY2(!html.contains(QLatin1String(raw)), raw);
@@ -288,7 +348,7 @@ void ReportTest::emptyRecords() {
     record.reason = "The first step had a logit that is not a number.";
     for (LaneRecord& lane : record.lanes) {
         lane.repetitions.clear();
-        lane.text.clear();
+        lane.texts.clear();
     }
     QVERIFY(makeRecordCharts(record).empty());
     const QString text = textOf(reportOf(record));

@@ -23,12 +23,12 @@ Result<LoadedModel> tinyModel(std::shared_ptr<MemoryLedger> ledger) {
     return LoadedModel{*weights, nullptr};
 }
 
-/// An engine whose runs make `n_step` steps at once, and whose record holds all of them.
+/// An engine whose runs make `n_step` steps of one token at once, and whose record holds all of them.
 Session::Engine burstEngine(int n_step) {
     Session::Engine engine = Session::realEngine();
     engine.run = [n_step](const Experiment& experiment, const LoadedModel&, std::shared_ptr<MemoryLedger>,
                           EventSink& sink, std::stop_token, double) -> Result<Record> {
-        sink.run_started({1, 1, 1, n_step, 1, 12.5});
+        sink.run_started({1, 1, {1}, n_step, 1, 12.5});
         Record record;
         record.experiment = experiment;
         record.lanes.emplace_back();
@@ -37,8 +37,14 @@ Session::Engine burstEngine(int n_step) {
             StepEvent event;
             event.step = i;
             event.phase = i == 0 ? Phase::prefill : Phase::decode;
+            event.n_token = 1;
+            TokenEvent token;
+            token.step = token.index = i;
+            token.token = 2 * i;
             sink.step_done(event);
+            sink.token_done(token);
             record.lanes.back().repetitions.back().steps.push_back(event);
+            record.lanes.back().repetitions.back().chosen.push_back(token);
         }
         sink.run_finished(FinishReason::length);
         return record;
@@ -85,8 +91,8 @@ Experiment tinyExperiment(int newTokens) {
     Experiment experiment;
     experiment.model = {.path = {}, .preset = "tiny", .seed = 1};
     experiment.threads = 1;
-    experiment.prompt.kind = PromptSpec::Kind::random;
-    experiment.prompt.length = 8;
+    experiment.prompts.front().kind = PromptSpec::Kind::random;
+    experiment.prompts.front().length = 8;
     experiment.new_tokens = newTokens;
     experiment.warmup = 0;
     experiment.repetitions = 1000;
@@ -111,21 +117,31 @@ private slots:
     void reportsErrors();
     void keepsTheModelWhenAnotherFails();
     void stopAtRandomMomentsFreesCaches();
+    void liveDataEqualsTheRecord_data();
     void liveDataEqualsTheRecord();
 };
 
 void SessionTest::deliversEverythingInOrder() {
     constexpr int n_step = 20'000;
-    Session session(nullptr, burstEngine(n_step));
+    Session session(nullptr, burstEngine(n_step), 2 * n_step);
     QStringList order;
     int next = 0;
     connect(&session, &Session::runStarted, this, [&](const Experiment&, const RunStarted& started) {
         QCOMPARE(started.read_bandwidth_gb_s, 12.5);
         order << "started";
     });
-    connect(&session, &Session::stepsArrived, this, [&](const std::vector<StepEvent>& steps) {
-        if (next == 0) order << "steps";
-        for (const StepEvent& step : steps) QCOMPARE(step.step, next++);
+    connect(&session, &Session::eventsArrived, this, [&](const std::vector<RunEvent>& events) {
+        if (next == 0) order << "events";
+        // Step 0, its token, step 1, its token ...
+        for (const RunEvent& event : events) {
+            QCOMPARE(static_cast<int>(event.index()), next % 2);
+            if (const auto* step = std::get_if<StepEvent>(&event)) QCOMPARE(step->step, next / 2);
+            if (const auto* token = std::get_if<TokenEvent>(&event)) {
+                QCOMPARE(token->step, next / 2);
+                QCOMPARE(token->token, next / 2 * 2);
+            }
+            ++next;
+        }
     });
     std::shared_ptr<const Record> record;
     connect(&session, &Session::runFinished, this, [&](std::shared_ptr<const Record> finished) {
@@ -134,8 +150,8 @@ void SessionTest::deliversEverythingInOrder() {
     });
     session.run(tinyExperiment(n_step));
     QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 30'000);
-    QCOMPARE(order, (QStringList{"started", "steps", "finished"}));
-    QCOMPARE(next, n_step);
+    QCOMPARE(order, (QStringList{"started", "events", "finished"}));
+    QCOMPARE(next, 2 * n_step);
     QCOMPARE(session.droppedEvents(), 0u);
     QTRY_COMPARE(session.activity(), Session::Activity::idle);
 }
@@ -145,7 +161,7 @@ void SessionTest::countsWhatTheRingCannotHold_data() {
     QTest::addColumn<int>("steps");
     QTest::newRow("one place") << 1 << 1000;
     QTest::newRow("many too few") << 64 << 5000;
-    QTest::newRow("just enough") << 5000 << 5000;
+    QTest::newRow("just enough") << 10'000 << 5000;
 }
 
 void SessionTest::countsWhatTheRingCannotHold() {
@@ -153,16 +169,16 @@ void SessionTest::countsWhatTheRingCannotHold() {
     QFETCH(int, steps);
     Session session(nullptr, burstEngine(steps), static_cast<std::size_t>(capacity));
     std::size_t delivered = 0;
-    connect(&session, &Session::stepsArrived, this,
-            [&](const std::vector<StepEvent>& batch) { delivered += batch.size(); });
+    connect(&session, &Session::eventsArrived, this,
+            [&](const std::vector<RunEvent>& batch) { delivered += batch.size(); });
     std::shared_ptr<const Record> record;
     connect(&session, &Session::runFinished, this,
             [&](std::shared_ptr<const Record> finished) { record = std::move(finished); });
     session.run(tinyExperiment(steps));
     QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 30'000);
-    QCOMPARE(delivered + session.droppedEvents(), static_cast<std::size_t>(steps));
-    if (capacity < steps) QVERIFY(session.droppedEvents() > 0);
-    if (capacity >= steps) QCOMPARE(session.droppedEvents(), 0u);
+    QCOMPARE(delivered + session.droppedEvents(), static_cast<std::size_t>(2 * steps));
+    if (capacity < 2 * steps) QVERIFY(session.droppedEvents() > 0);
+    if (capacity >= 2 * steps) QCOMPARE(session.droppedEvents(), 0u);
     QCOMPARE(record->lanes.front().repetitions.front().steps.size(), static_cast<std::size_t>(steps));
 }
 
@@ -232,8 +248,8 @@ void SessionTest::reportsErrors() {
     connect(&session, &Session::failed, this,
             [&](const Error& error) { sentences << QString::fromStdString(error.message); });
     Experiment experiment = tinyExperiment(4);
-    experiment.prompt.kind = PromptSpec::Kind::ids;
-    experiment.prompt.ids = {-1};
+    experiment.prompts.front().kind = PromptSpec::Kind::ids;
+    experiment.prompts.front().ids = {-1};
     session.run(experiment);
     QTRY_COMPARE(sentences.size(), 1);
     QVERIFY2(sentences.front().contains("-1"), qPrintable(sentences.front()));
@@ -291,7 +307,14 @@ void SessionTest::stopAtRandomMomentsFreesCaches() {
     QCOMPARE(n_failed, 0);
 }
 
+void SessionTest::liveDataEqualsTheRecord_data() {
+    QTest::addColumn<int>("requests");
+    QTest::newRow("one request") << 1;
+    QTest::newRow("three requests, every kind of lane") << 3;
+}
+
 void SessionTest::liveDataEqualsTheRecord() {
+    QFETCH(int, requests);
     Session session;
     RunData data;
     std::shared_ptr<const Record> record;
@@ -299,10 +322,13 @@ void SessionTest::liveDataEqualsTheRecord() {
     connect(&session, &Session::runStarted, this,
             [&](const Experiment& experiment, const RunStarted& started) {
                 data.begin(experiment, started, *session.model(), session.environment());
+                QCOMPARE(data.requestCount(), requests);
                 QCOMPARE(data.promptLength(), 8);
+                QCOMPARE(data.promptLength(requests - 1), 8 + 3 * (requests - 1));
+                QCOMPARE(data.promptLength(requests), 0);
                 QVERIFY(data.isLive());
             });
-    connect(&session, &Session::stepsArrived, &data, &RunData::append);
+    connect(&session, &Session::eventsArrived, &data, &RunData::append);
     connect(&session, &Session::runFinished, this, [&](std::shared_ptr<const Record> finished) {
         live = data.record();
         record = std::move(finished);
@@ -310,6 +336,15 @@ void SessionTest::liveDataEqualsTheRecord() {
     });
     Experiment experiment = tinyExperiment(20);
     experiment.repetitions = 3;
+    for (int i = 1; i < requests; ++i) {
+        experiment.prompts.push_back(experiment.prompts.front());
+        experiment.prompts.back().length = 8 + 3 * i;
+    }
+    if (requests > 1) {
+        experiment.drive = Drive::free;
+        for (const char* name : {"batch", "continuous", "speculative", "beam"})
+            experiment.lanes.push_back(*lane_from_name(name));
+    }
     session.run(experiment);
     QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 60'000);
     QVERIFY(!data.isLive());
@@ -326,6 +361,11 @@ void SessionTest::liveDataEqualsTheRecord() {
                 QCOMPARE(mine[step].step, theirs[step].step);
                 QCOMPARE(mine[step].token, theirs[step].token);
                 QCOMPARE(mine[step].end_ns, theirs[step].end_ns);
+            }
+            for (int request = 0; request < requests; ++request) {
+                QCOMPARE(live.lanes[lane].repetitions[r].tokens(request).size(), std::size_t{20});
+                QCOMPARE(live.lanes[lane].repetitions[r].tokens(request),
+                         record->lanes[lane].repetitions[r].tokens(request));
             }
         }
         QCOMPARE(live.lanes[lane].step_ns().median, record->lanes[lane].step_ns().median);

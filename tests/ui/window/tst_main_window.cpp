@@ -189,8 +189,8 @@ void MainWindowTest::saysWhyNot() {
     Experiment experiment = tinyExperiment();
     const QString broken = fixture.folder.filePath("broken.json");
     if (kind == "lanes") experiment.lanes.clear();
-    if (kind == "prompt") experiment.prompt = {};
-    if (kind == "ids") experiment.prompt = {.kind = PromptSpec::Kind::ids, .text = {}, .ids = {1'000'000}};
+    if (kind == "prompt") experiment.prompts = {PromptSpec()};
+    if (kind == "ids") experiment.prompts = {{.kind = PromptSpec::Kind::ids, .text = {}, .ids = {1'000'000}}};
     if (kind == "missing") window.openPath("/no/such/place");
     if (kind == "text") write(broken, "Dear diary");
     if (kind == "experiment") write(broken, R"({"schema": "decodescope.experiment/1", "lanes": 3})");
@@ -415,7 +415,12 @@ void MainWindowTest::keyboardReachesEverything() {
     QVERIFY(place("runButton") >= 0);
     QVERIFY(place("runButton") < place("promptEdit"));
     QVERIFY(place("promptEdit") < place("newTokens"));
-    QVERIFY(place("newTokens") < place("addLane"));
+    QVERIFY(place("promptEdit") < place("addPrompt"));
+    QVERIFY(place("addPrompt") < place("newTokens"));
+    QVERIFY(place("newTokens") < place("laneName"));
+    QVERIFY(place("laneName") < place("laneKind"));
+    QVERIFY(place("laneKind") < place("laneMore"));
+    QVERIFY(stops.lastIndexOf("laneMore") < place("addLane"));
     QVERIFY(place("addLane") < place("repetitions"));
     QVERIFY(place("repetitions") < place("laneTable"));
     QVERIFY(place("laneTable") < place("stream0"));

@@ -52,9 +52,10 @@ inline Experiment tinyExperiment(int newTokens = 12) {
     Experiment experiment;
     experiment.model = {.path = {}, .preset = "tiny", .seed = 3};
     experiment.threads = 1;
-    experiment.prompt.kind = PromptSpec::Kind::random;
-    experiment.prompt.length = 8;
-    experiment.prompt.seed = 5;
+    PromptSpec& prompt = experiment.prompts.front();
+    prompt.kind = PromptSpec::Kind::random;
+    prompt.length = 8;
+    prompt.seed = 5;
     experiment.new_tokens = newTokens;
     experiment.warmup = 0;
     experiment.repetitions = 1;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QString>
+#include <QStringList>
+
+namespace decodescope::test {
+
+inline constexpr int patience = 120'000;  // a sanitizer build on a busy machine
+
+struct Outcome {
+    int exitCode = -1;
+    QByteArray out;
+    QByteArray err;
+};
+
+inline QString program() {
+    return QStringLiteral(DECODESCOPE_BIN_DIR "/decodescope-cli");
+}
+
+/// Runs the program with these arguments and this standard input.
+inline Outcome cli(const QStringList& arguments, const QByteArray& input = {}) {
+    QProcess process;
+    process.start(program(), arguments);
+    process.write(input);
+    process.closeWriteChannel();
+    if (!process.waitForFinished(patience) || process.exitStatus() != QProcess::NormalExit) {
+        process.kill();
+        process.waitForFinished();
+        return {-1, process.readAllStandardOutput(), process.readAllStandardError()};
+    }
+    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+inline QJsonValue jsonOf(const QByteArray& json) {
+    return QJsonDocument::fromJson(json).object();
+}
+
+}  // namespace decodescope::test

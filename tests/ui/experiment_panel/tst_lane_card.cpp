@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lane cards: every kind of lane and every setting of it, from the list and from files.
+#include <QComboBox>
+#include <QTest>
+
+#include "ui/experiment_panel/experiment_panel.h"
+#include "ui/experiment_panel/lane_card.h"
+#include "ui/experiment_panel/lane_kinds.h"
+
+using namespace decodescope;
+
+namespace {
+
+Experiment base() {
+    Experiment experiment;
+    for (const char* name : {"naive", "static"}) experiment.lanes.push_back(*lane_from_name(name));
+    experiment.prompts[0].text = "It is a truth";
+    return experiment;
+}
+
+void chooseKind(LaneCard* card, const char* word) {
+    auto* box = card->findChild<QComboBox*>("laneKind");
+    for (int kind = 0; kind < laneKinds().size(); ++kind) {
+        if (laneKinds().at(kind).lane.name == word) box->setCurrentIndex(box->findData(kind));
+    }
+}
+
+/// An experiment in which a lane of any kind may take part.
+Experiment forAnyLane(const LaneSpec& lane) {
+    Experiment experiment = base();
+    experiment.drive = Drive::free;
+    experiment.lanes[0].name = "the reference";
+    experiment.lanes[1] = lane;
+    experiment.reference = experiment.lanes[0].name;
+    return experiment;
+}
+
+}  // namespace
+
+class LaneCardTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void everyKindSurvives_data();
+    void everyKindSurvives();
+    void everySettingSurvives_data();
+    void everySettingSurvives();
+    void fieldsOfTheKindAlone_data();
+    void fieldsOfTheKindAlone();
+    void kindsKeepWhatTheyShare();
+    void prefillTexts_data();
+    void prefillTexts();
+};
+
+void LaneCardTest::everyKindSurvives_data() {
+    QTest::addColumn<int>("kind");
+    for (int kind = 0; kind < laneKinds().size(); ++kind)
+        QTest::newRow(laneKinds().at(kind).lane.name.c_str()) << kind;
+}
+
+// Chosen from the list a kind is what its word says; put into the panel it comes out as it went in.
+void LaneCardTest::everyKindSurvives() {
+    QFETCH(int, kind);
+    const LaneSpec& wanted = laneKinds().at(kind).lane;
+    QCOMPARE(laneKindOf(wanted), kind);
+    QVERIFY(!laneDescription(wanted).isEmpty());
+    const Experiment expected = forAnyLane(wanted);
+    const Result<void> valid = expected.validate();
+    QVERIFY2(valid.ok(), valid.ok() ? "" : valid.error().message.c_str());
+
+    ExperimentPanel panel;
+    panel.setExperiment(expected);
+    QCOMPARE(QString::fromStdString(to_json(panel.experiment())), QString::fromStdString(to_json(expected)));
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+
+    for (const char* before : {"naive", "kivi2", "continuous", "beam", "speculative-layers"}) {
+        panel.setExperiment(forAnyLane(laneKinds().at(0).lane));
+        auto* card = panel.findChild<LaneCard*>("lane1");
+        chooseKind(card, before);
+        chooseKind(card, wanted.name.c_str());
+        QCOMPARE(QString::fromStdString(to_json(panel.experiment())),
+                 QString::fromStdString(to_json(expected)));
+        QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    }
+}
+
+void LaneCardTest::everySettingSurvives_data() {
+    QTest::addColumn<QString>("lane");
+    const auto row = [](const char* name, const char* json) { QTest::newRow(name) << QString(json); };
+    row("paged", R"("mode": "cached", "cache": {"kind": "paged", "dtype": "bf16", "capacity": 90, "block": 4,
+        "blocks": 77})");
+    row("masked window", R"("mode": "cached", "cache": {"kind": "concat", "dtype": "f16"},
+        "window": {"size": 12, "sinks": 2})");
+    row("forgetting window", R"("mode": "cached", "cache": {"kind": "window", "dtype": "f16", "capacity": 80},
+        "window": {"size": 12})");
+    row("kivi", R"("mode": "cached", "cache": {"kind": "kivi", "bits": 2, "group": 64, "residual": 0},
+        "prefill_chunk": 5)");
+    row("batch",
+        R"("mode": "cached", "cache": {"kind": "int8"}, "batch": {"kind": "static", "padding": "right"})");
+    row("packed", R"("mode": "cached", "cache": {"kind": "kivi", "bits": 4},
+        "batch": {"kind": "static", "padding": "none"}, "prefill_chunk": 3)");
+    row("naive batch", R"("mode": "naive", "batch": {"kind": "static", "padding": "none"},
+        "window": {"size": 9}, "allocation": "fresh")");
+    row("continuous", R"("mode": "cached", "cache": {"kind": "paged", "block": 8, "blocks": 40,
+        "share_prefixes": true}, "batch": {"kind": "continuous", "max_rows": 3, "budget": 500},
+        "prefill_chunk": 16)");
+    row("continuous int8", R"("mode": "cached", "cache": {"kind": "int8", "capacity": 70},
+        "batch": {"kind": "continuous"})");
+    row("n-grams", R"("mode": "speculative", "cache": {"kind": "paged"},
+        "draft": {"kind": "ngram", "tokens": 7, "ngram": 3})");
+    row("layers", R"("mode": "speculative", "cache": {"kind": "concat"},
+        "draft": {"kind": "layers", "tokens": 2, "layers": 3, "acceptance": "match"})");
+    row("model", R"("mode": "speculative", "cache": {"kind": "static"},
+        "draft": {"kind": "model", "tokens": 2, "model": {"preset": "tiny", "seed": 9}})");
+    row("model in a folder", R"("mode": "speculative", "cache": {"kind": "static"},
+        "draft": {"kind": "model", "model": {"path": "/some/where else"}})");
+    row("beams", R"("mode": "beam", "cache": {"kind": "paged", "block": 2}, "beams": 7)");
+    row("one chunk", R"("mode": "cached", "cache": {"kind": "static"}, "prefill_partition": [3])");
+}
+
+void LaneCardTest::everySettingSurvives() {
+    QFETCH(QString, lane);
+    const QString json = QStringLiteral(
+                             R"({"schema": "decodescope.experiment/1", "drive": "free",
+        "prompts": [{"text": "It"}], "lanes": [{"name": "naive", "mode": "naive"}, {"name": "x y", %1}]})")
+                             .arg(lane);
+    const Result<Experiment> experiment = parse_experiment(json.toStdString());
+    QVERIFY2(experiment.ok(), experiment.ok() ? "" : experiment.error().message.c_str());
+    ExperimentPanel panel;
+    panel.setExperiment(*experiment);
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    QCOMPARE(QString::fromStdString(to_json(panel.experiment())),
+             QString::fromStdString(to_json(*experiment)));
+    // Reading the whole form changes nothing either: only the setting that was touched is another one.
+    auto* buffers = panel.findChild<LaneCard*>("lane1")->findChild<QComboBox*>("laneAllocation");
+    const int before = buffers->currentIndex();
+    buffers->setCurrentIndex(1 - before);
+    QVERIFY(to_json(panel.experiment()) != to_json(*experiment));
+    buffers->setCurrentIndex(before);
+    QCOMPARE(QString::fromStdString(to_json(panel.experiment())),
+             QString::fromStdString(to_json(*experiment)));
+}
+
+void LaneCardTest::fieldsOfTheKindAlone_data() {
+    QTest::addColumn<QString>("word");
+    QTest::addColumn<QStringList>("fields");
+    const auto row = [](const char* word, const char* fields) {
+        QTest::newRow(word) << QString(word) << QString(fields).split(' ');
+    };
+    row("naive", "laneWindow laneAllocation");
+    row("naive-batch", "laneWindow lanePadding laneAllocation");
+    row("concat", "laneDtype laneWindow lanePrefill laneAllocation");
+    row("static", "laneDtype laneCapacity laneWindow lanePrefill laneAllocation");
+    row("paged", "laneDtype laneCapacity laneBlock laneBlocks laneWindow lanePrefill laneAllocation");
+    row("int8", "laneCapacity laneWindow lanePrefill laneAllocation");
+    row("kivi4", "laneBits laneGroup laneResidual laneCapacity laneWindow lanePrefill laneAllocation");
+    row("window", "laneDtype laneCapacity laneWindow laneSinks lanePrefill laneAllocation");
+    row("batch", "laneCache laneDtype laneCapacity laneWindow lanePadding lanePrefill laneAllocation");
+    row("continuous",
+        "laneCache laneDtype laneCapacity laneBlock laneBlocks laneShare laneWindow "
+        "laneMaxRows laneBudget lanePrefill laneAllocation");
+    row("speculative",
+        "laneCache laneDtype laneCapacity laneWindow laneDraftTokens laneDraftNgram "
+        "laneAcceptance lanePrefill laneAllocation");
+    row("speculative-layers",
+        "laneCache laneDtype laneCapacity laneWindow laneDraftTokens laneDraftLayers "
+        "laneAcceptance lanePrefill laneAllocation");
+    row("speculative-model",
+        "laneCache laneDtype laneCapacity laneWindow laneDraftTokens laneDraftModel "
+        "laneAcceptance lanePrefill laneAllocation");
+    row("beam", "laneCache laneDtype laneCapacity laneWindow laneBeams lanePrefill laneAllocation");
+}
+
+void LaneCardTest::fieldsOfTheKindAlone() {
+    QFETCH(QString, word);
+    QFETCH(QStringList, fields);
+    ExperimentPanel panel;
+    panel.setExperiment(base());
+    panel.resize(400, 2000);
+    panel.show();
+    auto* card = panel.findChild<LaneCard*>("lane1");
+    card->setFormVisible(true);
+    chooseKind(card, word.toUtf8().constData());
+    QStringList visible;
+    for (const char* name :
+         {"laneCache",      "laneDtype",       "laneBits",       "laneGroup",      "laneResidual",
+          "laneCapacity",   "laneBlock",       "laneBlocks",     "laneShare",      "laneWindow",
+          "laneSinks",      "lanePadding",     "laneMaxRows",    "laneBudget",     "laneDraftTokens",
+          "laneDraftNgram", "laneDraftLayers", "laneDraftModel", "laneAcceptance", "laneBeams",
+          "lanePrefill",    "laneAllocation"}) {
+        const auto* field = card->findChild<QWidget*>(name);
+        QVERIFY2(field != nullptr, name);
+        QVERIFY2(!field->toolTip().isEmpty(), name);
+        if (field->isVisible()) visible << name;
+    }
+    QStringList expected = fields;
+    visible.sort();
+    expected.sort();
+    QCOMPARE(visible, expected);
+}
+
+void LaneCardTest::kindsKeepWhatTheyShare() {
+    LaneSpec lane = *lane_from_name("paged");
+    lane.name = "mine";
+    lane.cache.capacity = 99;
+    lane.prefill_chunk = 4;
+    lane.window = {.size = 20, .sinks = 1};
+    lane.allocation = AllocationPolicy::fresh;
+    Experiment experiment = forAnyLane(lane);
+    ExperimentPanel panel;
+    panel.setExperiment(experiment);
+    chooseKind(panel.findChild<LaneCard*>("lane1"), "int8");
+    const LaneSpec made = panel.experiment().lanes[1];
+    QCOMPARE(made.name, std::string("mine"));
+    QCOMPARE(made.cache.kind, CacheKind::int8);
+    QCOMPARE(made.cache.capacity, 99);
+    QCOMPARE(made.prefill_chunk, 4);
+    QCOMPARE(made.window.size, 20);
+    QCOMPARE(made.allocation, AllocationPolicy::fresh);
+}
+
+void LaneCardTest::prefillTexts_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<bool>("ok");
+    QTest::addColumn<int>("chunk");
+    QTest::addColumn<QList<int>>("partition");
+    QTest::newRow("whole prompt") << "" << true << 0 << QList<int>{};
+    QTest::newRow("one size") << "16" << true << 16 << QList<int>{};
+    QTest::newRow("sizes") << "4, 3,2" << true << 0 << QList<int>{4, 3, 2};
+    QTest::newRow("zero") << "0" << false << 0 << QList<int>{};
+    QTest::newRow("not a number") << "many" << false << 0 << QList<int>{};
+    QTest::newRow("one bad size") << "4, x" << false << 0 << QList<int>{};
+}
+
+void LaneCardTest::prefillTexts() {
+    QFETCH(QString, text);
+    QFETCH(bool, ok);
+    QFETCH(int, chunk);
+    QFETCH(QList<int>, partition);
+    LaneSpec lane = *lane_from_name("static");
+    QCOMPARE(setPrefill(lane, text), ok);
+    if (!ok) return;
+    QCOMPARE(lane.prefill_chunk, chunk);
+    QCOMPARE(lane.prefill_partition, std::vector<int>(partition.begin(), partition.end()));
+    LaneSpec again = *lane_from_name("static");
+    QVERIFY(setPrefill(again, prefillText(lane)));
+    QCOMPARE(again.prefill_chunk, lane.prefill_chunk);
+    QCOMPARE(again.prefill_partition, lane.prefill_partition);
+}
+
+QTEST_MAIN(LaneCardTest)
+#include "tst_lane_card.moc"

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+#include "engine/decode/lane_spec.h"
+
+class QCheckBox;
+class QComboBox;
+class QFormLayout;
+class QLineEdit;
+class QSpinBox;
+
+namespace decodescope {
+
+/// The settings of a lane, as far as its kind has them.
+class LaneForm : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit LaneForm(QWidget* parent);
+
+    void setLane(const LaneSpec& lane);
+    const LaneSpec& lane() const { return m_lane; }
+
+signals:
+    void edited();
+
+private:
+    void buildCache();
+    void buildRequests();
+    void buildDrafts();
+    void buildRest();
+    void read();
+    void readCache();
+    void updateRows();
+
+    LaneSpec m_lane;
+    bool m_filling = false;
+    QFormLayout* m_rows;
+    QComboBox* m_cache;
+    QComboBox* m_dtype;
+    QComboBox* m_bits;
+    QSpinBox* m_group;
+    QSpinBox* m_residual;
+    QSpinBox* m_capacity;
+    QSpinBox* m_block;
+    QSpinBox* m_blocks;
+    QCheckBox* m_share;
+    QSpinBox* m_window;
+    QSpinBox* m_sinks;
+    QComboBox* m_padding;
+    QSpinBox* m_maxRows;
+    QSpinBox* m_budget;
+    QSpinBox* m_draftTokens;
+    QSpinBox* m_draftLayers;
+    QSpinBox* m_draftNgram;
+    QLineEdit* m_draftModel;
+    QComboBox* m_acceptance;
+    QSpinBox* m_beams;
+    QLineEdit* m_prefill;
+    QComboBox* m_allocation;
+};
+
+}  // namespace decodescope
