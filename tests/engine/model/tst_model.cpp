@@ -40,7 +40,8 @@ private slots:
         const auto config = preset_config("gpt3");
         QVERIFY(!config);
         QCOMPARE(config.error().kind, ErrorKind::bad_input);
-        QVERIFY(QString::fromStdString(config.error().message).contains("tiny, one-block, tiny-window, gpt2-small"));
+        QVERIFY(QString::fromStdString(config.error().message)
+                    .contains("tiny, one-block, tiny-window, gpt2-small"));
     }
 
     // The documented seed gives these bits on every machine.
