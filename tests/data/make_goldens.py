@@ -8,6 +8,7 @@ The numbers come from an independent implementation, PyTorch and Hugging Face tr
     python3 make_goldens.py                          # the tiny random models: gpt2/*/
     python3 make_goldens.py --sampling               # sampling.safetensors
     python3 make_goldens.py --demo ../../resources/models/demo   # demo*.safetensors
+    pip install gguf && python3 make_goldens.py --gguf           # ggml_types.safetensors
 
 The tests need none of these packages: they read the committed files.
 
@@ -21,11 +22,15 @@ Every parameter is random, biases and norms included, so that a part which is le
 top_p, min_p, temperature, repetition penalty; 0 or 1 = off) and `log_probs` (F32, [cases, rows, vocab], -inf =
 filtered out).
 
+`ggml_types.safetensors` holds, for each tensor type of GGUF files that the engine reads, `TYPE.blocks` (U8, [n]), bytes
+of whole blocks, and `TYPE.values` (F32, [m]), what the package gguf makes of them.
+
 `demo_generations.safetensors` and `demo_beams.safetensors`: see make_demo_generations and make_demo_beams.
 """
 
 import argparse
 import hashlib
+import importlib.metadata
 import json
 import shutil
 from pathlib import Path
@@ -341,16 +346,68 @@ def make_demo_beams(folder, model, digest, n_new=16, n_beams=4):
     save_file(tensors, HERE / "demo_beams.safetensors", metadata=versions() | {"model": digest})
 
 
+# type: where its blocks hold 16-bit floats, which must be finite
+GGUF_TYPES = {
+    "F32": None,
+    "F16": [0],
+    "BF16": None,
+    "Q4_0": [0],
+    "Q4_1": [0, 2],
+    "Q5_0": [0],
+    "Q5_1": [0, 2],
+    "Q8_0": [0],
+    "Q2_K": [80, 82],
+    "Q3_K": [108],
+    "Q4_K": [0, 2],
+    "Q5_K": [0, 2],
+    "Q6_K": [208],
+}
+
+
+def random_blocks(name, size, n_block, generator):
+    """Blocks of random bits: every bit of the packed fields is exercised, and scales of all magnitudes, signs and
+    subnormals. F32 and BF16 avoid the exponent of infinities and NaN."""
+    blocks = torch.randint(256, (n_block, size), dtype=torch.uint8, generator=generator).numpy()
+    if name in ("F32", "BF16"):
+        blocks[:, -1] &= 0xBF  # the top exponent bit is off
+    for offset in GGUF_TYPES[name] or []:
+        blocks[:, offset + 1] &= 0xBF
+        blocks[0, offset : offset + 2] = (1, 0x80)  # the smallest subnormal, negative
+        blocks[1, offset : offset + 2] = (0, 0x80)  # negative zero
+        blocks[2, offset : offset + 2] = (0xFF, 0x7B)  # the largest
+    return blocks
+
+
+def make_gguf():
+    """ggml_types.safetensors: see the top."""
+    from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
+
+    generator = torch.Generator().manual_seed(4)
+    tensors = {}
+    for name in GGUF_TYPES:
+        kind = GGMLQuantizationType[name]
+        elements, size = GGML_QUANT_SIZES[kind]
+        blocks = random_blocks(name, size, {1: 64, 32: 16, 256: 6}[elements], generator)
+        values = quants.dequantize(blocks.reshape(1, -1), kind).reshape(-1)
+        tensors[f"{name}.blocks"] = torch.from_numpy(blocks.reshape(-1).copy())
+        tensors[f"{name}.values"] = torch.from_numpy(values.astype("float32"))
+        assert values.size == blocks.shape[0] * elements and abs(values).max() < float("inf")
+    save_file(tensors, HERE / "ggml_types.safetensors", metadata={"gguf": importlib.metadata.version("gguf")})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--demo", type=Path, help="folder of the demo model: make its files only")
     parser.add_argument("--sampling", action="store_true", help="make sampling.safetensors only")
+    parser.add_argument("--gguf", action="store_true", help="make ggml_types.safetensors only")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.demo is not None:
         make_demo(arguments.demo)
     elif arguments.sampling:
         make_sampling()
+    elif arguments.gguf:
+        make_gguf()
     else:
         make_tiny_models()
         make_sampling()
