@@ -18,26 +18,37 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
+constexpr const char* notStated = "not stated";
+
+std::string numberOf(std::int64_t stated) {
+    return stated == 0 ? notStated : std::to_string(stated);
+}
+
 Facts factsOf(const ModelSummary& model) {
     const ModelConfig& config = model.config;
+    const std::int64_t kvBytes = config.kv_bytes_per_token(DType::f32);
     return {
         {"name", config.name},
-        {"family", to_string(config.family)},
-        {"parameters", std::to_string(config.n_parameter())},
-        {"layers", std::to_string(config.n_layer)},
-        {"width (d_model)", std::to_string(config.d_model)},
-        {"heads (query / KV)", fmt::format("{} / {}", config.n_head, config.n_kv_head)},
-        {"head_dim", std::to_string(config.head_dim)},
-        {"d_ff", std::to_string(config.d_ff)},
-        {"vocabulary", std::to_string(config.vocab)},
-        {"positions", std::to_string(config.n_positions)},
-        {"activation", to_string(config.activation)},
-        {"output head", config.tied_head ? "tied to the token embedding" : "separate"},
-        {"stored as", to_string(config.stored_dtype)},
+        {"family", model.architecture},
+        {"parameters", std::to_string(model.n_parameter)},
+        {"layers", numberOf(config.n_layer)},
+        {"width (d_model)", numberOf(config.d_model)},
+        {"heads (query / KV)", fmt::format("{} / {}", numberOf(config.n_head), numberOf(config.n_kv_head))},
+        {"head_dim", numberOf(config.head_dim)},
+        {"d_ff", numberOf(config.d_ff)},
+        {"vocabulary", numberOf(config.vocab)},
+        {"positions", numberOf(config.n_positions)},
+        {"activation", model.config_is_complete ? to_string(config.activation) : notStated},
+        {"output head", !model.tied_head   ? notStated
+                        : *model.tied_head ? "tied to the token embedding"
+                                           : "separate"},
+        {"stored as", model.stored_as},
         {"file size", human_bytes(static_cast<double>(model.file_bytes))},
-        {"KV bytes per token (f32)", std::to_string(config.kv_bytes_per_token(DType::f32))},
+        {"KV bytes per token (f32)", numberOf(kvBytes)},
         {"KV bytes at full context (f32)",
-         human_bytes(static_cast<double>(config.kv_bytes_per_token(DType::f32)) * config.n_positions)},
+         kvBytes == 0 || config.n_positions == 0
+             ? notStated
+             : human_bytes(static_cast<double>(kvBytes) * config.n_positions)},
         {"end-of-text ids",
          config.eos_ids.empty() ? "none" : fmt::format("{}", fmt::join(config.eos_ids, ", "))},
         {"tokenizer", model.has_tokenizer ? "yes" : "no"},
@@ -72,22 +83,23 @@ Json jsonOf(const ModelSummary::Tensor& tensor) {
 
 Json jsonOf(const ModelSummary& model) {
     const ModelConfig& config = model.config;
+    const auto number = [](std::int64_t stated) { return stated == 0 ? Json() : Json(stated); };
     Json json = {{"schema", "decodescope.model/1"},
                  {"name", config.name},
-                 {"family", to_string(config.family)},
-                 {"n_parameter", config.n_parameter()},
-                 {"n_layer", config.n_layer},
-                 {"d_model", config.d_model},
-                 {"n_head", config.n_head},
-                 {"n_kv_head", config.n_kv_head},
-                 {"head_dim", config.head_dim},
-                 {"d_ff", config.d_ff},
-                 {"vocab", config.vocab},
-                 {"n_positions", config.n_positions},
-                 {"activation", to_string(config.activation)},
-                 {"tied_head", config.tied_head},
-                 {"stored_dtype", to_string(config.stored_dtype)},
-                 {"kv_bytes_per_token", config.kv_bytes_per_token(DType::f32)},
+                 {"family", model.architecture},
+                 {"n_parameter", model.n_parameter},
+                 {"n_layer", number(config.n_layer)},
+                 {"d_model", number(config.d_model)},
+                 {"n_head", number(config.n_head)},
+                 {"n_kv_head", number(config.n_kv_head)},
+                 {"head_dim", number(config.head_dim)},
+                 {"d_ff", number(config.d_ff)},
+                 {"vocab", number(config.vocab)},
+                 {"n_positions", number(config.n_positions)},
+                 {"activation", model.config_is_complete ? Json(to_string(config.activation)) : Json()},
+                 {"tied_head", model.tied_head ? Json(*model.tied_head) : Json()},
+                 {"stored_dtype", model.stored_as},
+                 {"kv_bytes_per_token", number(config.kv_bytes_per_token(DType::f32))},
                  {"eos_ids", config.eos_ids},
                  {"file_bytes", model.file_bytes},
                  {"has_tokenizer", model.has_tokenizer},
@@ -135,11 +147,16 @@ void addInspectCommand(CLI::App& app, Session& session) {
         "inspect", "Print a model's shape, tensors and KV bytes per token without loading its weights");
     auto model = std::make_shared<std::string>("demo");
     auto output = std::make_shared<Output>();
-    addModelOption(*command, *model);
+    command
+        ->add_option(
+            "-m,--model,model", *model,
+            "Model: a folder, a GGUF file, a bundled name, or preset:NAME[,seed=N] with random weights")
+        ->option_text("MODEL [demo]");
     addOutputOptions(*command, *output);
     command->footer(
         "Example:\n"
-        "  decodescope-cli inspect --model demo --format json\n\n"
+        "  decodescope-cli inspect --model demo --format json\n"
+        "  decodescope-cli inspect model.gguf\n\n"
         "Exit status: 0 done, 2 bad arguments or unreadable input.");
     command->callback([model, output, &session] { session.exitCode = inspect(*model, *output); });
 }

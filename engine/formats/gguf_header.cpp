@@ -388,12 +388,12 @@ private:
             }
         }
         if (tensors.empty()) {
-            header_.notes.emplace_back("The file holds no tensors.");
+            header_.notes.emplace_back("holds no tensors.");
             return {};
         }
         if (!in_a_row) {
             header_.notes.emplace_back(
-                "The tensors' data does not follow the order of the list without gaps.");
+                "the tensors' data does not follow the order of the list without gaps.");
         }
         const std::uint64_t end = round_up(tensors.back().offset + tensors.back().bytes, header_.alignment);
         if (data_bytes > end) {

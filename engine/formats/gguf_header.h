@@ -36,7 +36,7 @@ struct GgufHeader {
     std::uint64_t data_start = 0;  ///< of the data section in the file
     std::map<std::string, GgufValue, std::less<>> metadata;
     std::vector<GgufTensor> tensors;  ///< in the order of their data
-    std::vector<std::string> notes;   ///< what is unusual; sentences without the file's name
+    std::vector<std::string> notes;   ///< what is unusual, to be read after the file's name
     std::vector<char> buffer;         ///< the bytes of the metadata
 
     /// The value of that key, or null.

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <new>
@@ -12,6 +13,8 @@
 #include <utility>
 
 #include "engine/core/quote.h"
+#include "engine/formats/gguf_file.h"
+#include "engine/formats/gguf_model.h"
 #include "engine/formats/hf_config.h"
 #include "engine/formats/hf_folder.h"
 #include "engine/formats/input_file.h"
@@ -99,11 +102,54 @@ Result<HfFolder> open_model_folder(const ModelRef& ref) {
     return open_hf_folder(*path);
 }
 
+/// A file that is GGUF by its name or its first bytes.
+bool is_gguf_file(const fs::path& path) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored) || !is_there(path)) return false;
+    if (path.extension() == ".gguf") return true;
+    const auto file = InputFile::open(path);
+    std::array<std::byte, 4> head{};
+    return file && file->size() >= head.size() && file->read_at(0, head) && is_gguf(head);
+}
+
+Result<ModelSummary> summarize_gguf(const fs::path& path) {
+    const auto file = GgufFile::open(path);
+    if (!file) return file.error();
+    auto model = read_gguf_model((*file)->header(), path.string());
+    if (!model) return model.error();
+    ModelSummary summary;
+    summary.architecture = std::move(model->architecture);
+    summary.config = std::move(model->config);
+    summary.config.name = path.stem().string();
+    summary.config_is_complete = model->config_is_complete;
+    summary.tied_head = model->tied_head;
+    summary.n_parameter = model->n_parameter;
+    summary.stored_as = std::move(model->stored_as);
+    summary.has_tokenizer = model->has_tokenizer;
+    summary.notes = std::move(model->notes);
+    summary.notes.push_back(
+        fmt::format("{}: GGUF files can be inspected, but not run by this version.", path.string()));
+    summary.file_bytes = (*file)->file_size();
+    for (const GgufTensor& tensor : (*file)->header().tensors) {
+        summary.tensors.push_back({tensor.name, std::string(tensor.type->name), tensor.shape, tensor.bytes,
+                                   tensor.type->readable ? "not loaded" : "not loaded: type cannot be read"});
+    }
+    return summary;
+}
+
+void describe(ModelSummary& summary, const ModelConfig& config) {
+    summary.config = config;
+    summary.architecture = to_string(config.family);
+    summary.tied_head = config.tied_head;
+    summary.n_parameter = static_cast<std::uint64_t>(config.n_parameter());
+    summary.stored_as = to_string(config.stored_dtype);
+}
+
 Result<ModelSummary> summarize_preset(const ModelRef& ref) {
     const auto config = preset_config(ref.preset);
     if (!config) return config.error();
     ModelSummary summary;
-    summary.config = *config;
+    describe(summary, *config);
     for (const TensorSlot& slot : planned_slots(*config)) {
         const auto rows = static_cast<std::uint64_t>(slot.rows);
         const auto columns = static_cast<std::uint64_t>(slot.columns);
@@ -118,7 +164,7 @@ Result<ModelSummary> summarize(HfFolder& folder) {
     const auto tokenizer = load_tokenizer(folder);
     if (!tokenizer) return tokenizer.error();
     ModelSummary summary;
-    summary.config = folder.config;
+    describe(summary, folder.config);
     summary.notes = folder.notes;
     summary.has_tokenizer = *tokenizer != nullptr;
     summary.file_bytes = folder.weight_file_bytes();
@@ -215,8 +261,13 @@ Result<fs::path> resolve_model_path(const std::string& path_or_name) {
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
     if (fs::is_directory(status)) return path;
+    if (is_gguf_file(path)) {
+        return Error{
+            ErrorKind::unsupported,
+            fmt::format("{}: is a GGUF file, which this version can inspect, but not run.", path_or_name)};
+    }
     if (fs::exists(status)) {
-        return Error{path.extension() == ".gguf" ? ErrorKind::unsupported : ErrorKind::bad_input,
+        return Error{ErrorKind::bad_input,
                      fmt::format("{}: is a file, expected a folder with config.json and model.safetensors.",
                                  path_or_name)};
     }
@@ -235,6 +286,7 @@ Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger
 Result<ModelSummary> inspect_model(const ModelRef& ref) {
     return without_exceptions([&]() -> Result<ModelSummary> {
         if (!ref.preset.empty()) return summarize_preset(ref);
+        if (is_gguf_file(ref.path)) return summarize_gguf(ref.path);
         auto folder = open_model_folder(ref);
         if (!folder) return folder.error();
         return summarize(*folder);

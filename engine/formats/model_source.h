@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -28,7 +29,14 @@ struct LoadedModel {
 
 /// What `inspect` shows of a file or folder without loading the weights.
 struct ModelSummary {
+    std::string architecture;  ///< as the files name it: "gpt2", "llama", ...
     ModelConfig config;
+    /// False: `config` has only the numbers that the file states (0 = not stated), and the rest of it means
+    /// nothing.
+    bool config_is_complete = true;
+    std::optional<bool> tied_head;
+    std::uint64_t n_parameter = 0;
+    std::string stored_as;  ///< "f16"; of GGUF files all tensor types, the most bytes first
     struct Tensor {
         std::string name;
         std::string dtype;
@@ -46,14 +54,15 @@ struct ModelSummary {
 /// prefix, above a build tree and in the source tree, in this order. Fails with the places that were tried.
 Result<std::filesystem::path> bundled_file(const std::string& relative_path);
 
-/// Turns what a user typed into a folder: an existing path wins over a bundled name.
+/// Turns what a user typed into a folder: an existing path wins over a bundled name. Files are refused; GGUF
+/// files can be inspected, but not loaded.
 Result<std::filesystem::path> resolve_model_path(const std::string& path_or_name);
 
 /// Loads a model. `stop` cancels between tensors.
 Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
                                std::stop_token stop = {});
 
-/// Reads headers only.
+/// Reads headers only: of a folder, a preset, or a GGUF file of any architecture.
 Result<ModelSummary> inspect_model(const ModelRef& ref);
 
 }  // namespace decodescope

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "tests/engine/formats/gguf_bytes.h"
 #include "tests/engine/formats/tiny_model.h"
 
 using namespace decodescope::test;
@@ -31,6 +32,8 @@ class TestCliHostileFiles : public QObject {
 private slots:
     void oneSentenceAndExitCode2_data();
     void oneSentenceAndExitCode2();
+    void ggufFiles_data();
+    void ggufFiles();
 };
 
 void TestCliHostileFiles::oneSentenceAndExitCode2_data() {
@@ -103,6 +106,42 @@ void TestCliHostileFiles::oneSentenceAndExitCode2() {
         QVERIFY2(err.count('\n') == 1 && err.endsWith(".\n"), qPrintable(err));
         QVERIFY(process.readAllStandardOutput().isEmpty());
     }
+}
+
+void TestCliHostileFiles::ggufFiles_data() {
+    QTest::addColumn<QByteArray>("file");
+    QTest::addColumn<QString>("sentence");
+    using B = GgufBytes;
+    const QByteArray data(64, 'd');
+    QTest::newRow("S9 magic only") << QByteArray("GGUF")
+                                   << "is cut short or damaged: the version takes 4 bytes";
+    QTest::newRow("S9 version 1") << B().version(1).file() << "is a GGUF file of version 1, expected 2 or 3";
+    QTest::newRow("S9 big-endian") << B().version(0x03000000).file() << "is a big-endian GGUF file";
+    QTest::newRow("S10") << "GGUF" + B::u32(3) + B::u64(0) + B::u64(1) + B::u64(std::uint64_t{1} << 63) + data
+                         << "metadata key 1 of 1 takes 9223372036854775808 bytes, of which the file holds 64";
+    QTest::newRow("S11") << B().tensor("a", {33}, 2, 0).file(data)
+                         << "rows of 33 elements, expected a multiple of 32 for type Q4_0";
+    QTest::newRow("S12") << B().key("general.alignment", 24u).file() << "general.alignment is 24, expected";
+    QTest::newRow("split") << B().key("split.count", 2u).file() << "is one of 2 parts of a split GGUF file";
+    QTest::newRow("no architecture") << B().tensor("a", {4}, 0, 0).file(data) << "lacks general.architecture";
+    QTest::newRow("safetensors named gguf") << safetensors("{}") << "does not begin with \"GGUF\"";
+}
+
+void TestCliHostileFiles::ggufFiles() {
+    QFETCH(QByteArray, file);
+    QFETCH(QString, sentence);
+    const TestFolder folder;
+    const QString path = QString::fromStdString(folder.write("model.gguf", file).string());
+    QProcess process;
+    process.start(DECODESCOPE_BIN_DIR "/decodescope-cli", {"inspect", path});
+    QVERIFY(process.waitForFinished(120'000));
+    const QString err = QString::fromUtf8(process.readAllStandardError());
+    QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(process.exitCode(), 2);
+    QVERIFY2(err.startsWith("decodescope-cli: " + path + ": "), qPrintable(err));
+    QVERIFY2(err.contains(sentence), qPrintable(err));
+    QVERIFY2(err.count('\n') == 1 && err.endsWith(".\n"), qPrintable(err));
+    QVERIFY(process.readAllStandardOutput().isEmpty());
 }
 
 QTEST_GUILESS_MAIN(TestCliHostileFiles)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/formats/gguf_header.h"
+#include "engine/formats/gguf_model.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace decodescope;
@@ -48,6 +49,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& [key, value] : header->metadata) {
         fuzz::require(!key.empty(), "keys have a name");
         read_everything(value);
+    }
+    if (const auto model = read_gguf_model(*header, "f")) {
+        fuzz::require(!model->architecture.empty(), "a model has an architecture");
+        (void)model->config.kv_bytes_per_token(DType::f32);
+        if (model->config_is_complete)
+            fuzz::require(model->config.validate().ok(), "a complete config is valid");
+    } else {
+        fuzz::require_sentence(model.error());
     }
     std::uint64_t end = 0;
     std::unordered_set<std::string_view> names;

@@ -295,10 +295,10 @@ void GgufTest::refuses_what_is_not_a_file() {
 void GgufTest::accepts_what_the_format_allows_data() {
     QTest::addColumn<QByteArray>("file");
     QTest::addColumn<QStringList>("notes");
-    const QString gaps = "The tensors' data does not follow the order of the list without gaps.";
+    const QString gaps = "the tensors' data does not follow the order of the list without gaps.";
     using B = GgufBytes;
-    QTest::newRow("nothing at all") << B().file() << QStringList{"The file holds no tensors."};
-    QTest::newRow("nothing, not even padding") << B().header() << QStringList{"The file holds no tensors."};
+    QTest::newRow("nothing at all") << B().file() << QStringList{"holds no tensors."};
+    QTest::newRow("nothing, not even padding") << B().header() << QStringList{"holds no tensors."};
     QTest::newRow("version 2") << B().version(2).tensor("a", {4}, f32_type, 0).file(QByteArray(16, 'd'))
                                << QStringList{};
     QTest::newRow("last tensor padded")

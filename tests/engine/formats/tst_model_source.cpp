@@ -98,10 +98,10 @@ void TestModelSource::brokenModelRefs_data() {
     const QString form = "Model \"%1\": expected preset:NAME or preset:NAME,seed=N with a whole number N.";
     QTest::newRow("empty") << ""
                            << "The model is empty, expected a folder or a name.";
-    QTest::newRow("no name")
-        << "preset:"
-        << "Model \"preset:\": the preset's name is missing, expected one of tiny, one-block, tiny-window, gpt2-small, "
-           "gpt2-medium, gpt2-large, gpt2-xl.";
+    QTest::newRow("no name") << "preset:"
+                             << "Model \"preset:\": the preset's name is missing, expected one of tiny, "
+                                "one-block, tiny-window, gpt2-small, "
+                                "gpt2-medium, gpt2-large, gpt2-xl.";
     for (const char* text : {"preset:tiny,", "preset:tiny,seed=", "preset:tiny,seed=x", "preset:tiny,seed=-1",
                              "preset:tiny,seed=1.5", "preset:tiny,seed=18446744073709551616",
                              "preset:tiny,17", "preset:tiny,seed=1,seed=2"}) {
@@ -171,9 +171,11 @@ void TestModelSource::pathsThatAreNoModel_data() {
     QTest::newRow("weight file") << "%1/model.safetensors" << ErrorKind::bad_input
                                  << "%1/model.safetensors: is a file, expected a folder with config.json and "
                                     "model.safetensors.";
-    QTest::newRow("gguf")
-        << "%1/model.gguf" << ErrorKind::unsupported
-        << "%1/model.gguf: is a file, expected a folder with config.json and model.safetensors.";
+    QTest::newRow("gguf") << "%1/model.gguf" << ErrorKind::unsupported
+                          << "%1/model.gguf: is a GGUF file, which this version can inspect, but not run.";
+    QTest::newRow("gguf without the ending")
+        << "%1/blob" << ErrorKind::unsupported
+        << "%1/blob: is a GGUF file, which this version can inspect, but not run.";
 }
 
 void TestModelSource::pathsThatAreNoModel() {
@@ -183,13 +185,16 @@ void TestModelSource::pathsThatAreNoModel() {
     const TestFolder folder;
     folder.write("model.safetensors", safetensors("{}"));
     folder.write("model.gguf", "GGUF");
+    folder.write("blob", "GGUF");
     const QString root = QString::fromStdString(folder.path().string());
     const auto ref = ModelRef{.path = path.replace("%1", root).toStdString(), .preset = {}, .seed = 0};
     const auto loaded = load_model(ref, std::make_shared<MemoryLedger>());
     QVERIFY(!loaded);
     QCOMPARE(QString::fromStdString(loaded.error().message), sentence.replace("%1", root));
     QCOMPARE(loaded.error().kind, kind);
-    QCOMPARE(inspect_model(ref).error().message, loaded.error().message);
+    const auto summary = inspect_model(ref);
+    QVERIFY(!summary);
+    if (kind != ErrorKind::unsupported) QCOMPARE(summary.error().message, loaded.error().message);
 }
 
 void TestModelSource::presets() {

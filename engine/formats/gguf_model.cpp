@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/formats/gguf_model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "engine/core/quote.h"
+
+namespace decodescope {
+
+namespace {
+
+// As in ModelConfig::validate: products of these fit into 64 bits.
+constexpr std::int64_t max_layers = 1'000;
+constexpr std::int64_t max_width = 1 << 20;
+constexpr std::int64_t max_count = 1 << 24;
+constexpr std::int64_t max_id = 1 << 30;
+
+constexpr std::array<std::string_view, 3> known_architectures = {"gpt2", "llama", "qwen2"};
+constexpr std::string_view tokens_key = "tokenizer.ggml.tokens";
+
+bool is_identifier(std::string_view text) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return !text.empty() && text.size() <= 64 && text.find_first_not_of(letters) == text.npos;
+}
+
+class ModelReader {
+public:
+    ModelReader(const GgufHeader& header, const std::string& label) : header_(header), label_(label) {}
+
+    Result<GgufModel> read() {
+        for (const std::string& text : header_.notes) note(text);
+        DS_TRY(read_architecture());
+        DS_TRY(read_config());
+        DS_TRY(read_tokenizer());
+        DS_TRY(look_for_extras());
+        describe_tensors();
+        return std::move(model_);
+    }
+
+private:
+    Error fail(const std::string& what) const {
+        return {ErrorKind::bad_input, fmt::format("{}: {}.", label_, what)};
+    }
+    void note(const std::string& text) { model_.notes.push_back(fmt::format("{}: {}", label_, text)); }
+    std::string own(std::string_view key) const { return fmt::format("{}.{}", model_.architecture, key); }
+
+    static std::string type_of(const GgufValue& value) {
+        if (value.type() != GgufType::array) return to_string(value.type());
+        return fmt::format("array of {}", to_string(value.element()));
+    }
+    Result<void> read_text(std::string_view key, std::string_view& out) const {
+        const GgufValue* value = header_.find(key);
+        if (value == nullptr) return {};
+        const auto text = value->text();
+        if (!text) return fail(fmt::format("{} is of type {}, expected a string", key, type_of(*value)));
+        out = *text;
+        return {};
+    }
+    /// Leaves `out` alone when the key is absent. Some writers give one number per layer: taken when all are
+    /// the same, else noted and left out.
+    Result<void> read_whole(const std::string& key, std::int64_t least, std::int64_t most, int& out) {
+        const GgufValue* value = header_.find(key);
+        if (value == nullptr) return {};
+        std::optional<std::int64_t> number = value->integer();
+        if (const auto list = value->integers(); list && !list->empty()) {
+            if (std::adjacent_find(list->begin(), list->end(), std::not_equal_to<>()) != list->end()) {
+                note(fmt::format("{} differs between layers.", key));
+                return {};
+            }
+            number = list->front();
+        } else if (!number && value->type() != GgufType::u64) {
+            return fail(fmt::format("{} is of type {}, expected a whole number", key, type_of(*value)));
+        }
+        if (!number || *number < least || *number > most) {
+            return fail(fmt::format("{} is {}, expected a number from {} to {}", key,
+                                    number ? std::to_string(*number) : "above 2^63", least, most));
+        }
+        out = static_cast<int>(*number);
+        return {};
+    }
+    Result<void> read_real(const std::string& key, double least, double most, float& out) const {
+        const GgufValue* value = header_.find(key);
+        if (value == nullptr) return {};
+        const auto number = value->number();
+        if (!number) return fail(fmt::format("{} is of type {}, expected a number", key, type_of(*value)));
+        if (!(*number >= least && *number <= most)) {
+            return fail(fmt::format("{} is {}, expected a value from {} to {}", key, *number, least, most));
+        }
+        out = static_cast<float>(*number);
+        return {};
+    }
+    const GgufTensor* tensor(std::string_view name) const {
+        const auto found = std::find_if(header_.tensors.begin(), header_.tensors.end(),
+                                        [&](const GgufTensor& one) { return one.name == name; });
+        return found == header_.tensors.end() ? nullptr : &*found;
+    }
+
+    Result<void> read_architecture() {
+        std::string_view name;
+        DS_TRY(read_text("general.architecture", name));
+        if (header_.find("general.architecture") == nullptr) return fail("lacks general.architecture");
+        if (!is_identifier(name)) {
+            return fail(fmt::format("general.architecture is {}, expected a short name", quote(name)));
+        }
+        model_.architecture = name;
+        is_known_ = std::find(known_architectures.begin(), known_architectures.end(), name) !=
+                    known_architectures.end();
+        if (!is_known_) {
+            note(fmt::format("the architecture {} is not one of {}: only its tensors can be shown.", name,
+                             fmt::join(known_architectures, ", ")));
+        }
+        return {};
+    }
+
+    Result<void> read_config() {
+        ModelConfig& config = model_.config;
+        DS_TRY(read_whole(own("context_length"), 1, max_count, config.n_positions));
+        DS_TRY(read_whole(own("embedding_length"), 1, max_width, config.d_model));
+        DS_TRY(read_whole(own("block_count"), 1, max_layers, config.n_layer));
+        DS_TRY(read_whole(own("feed_forward_length"), 1, max_width, config.d_ff));
+        DS_TRY(read_whole(own("attention.head_count"), 1, max_width, config.n_head));
+        config.n_kv_head = config.n_head;
+        DS_TRY(read_whole(own("attention.head_count_kv"), 1, max_width, config.n_kv_head));
+        if (config.n_head != 0) config.head_dim = config.d_model / config.n_head;
+        DS_TRY(read_whole(own("attention.key_length"), 1, max_width, config.head_dim));
+        DS_TRY(read_whole(own("attention.sliding_window"), 0, max_count, config.window));
+        DS_TRY(read_real(own("attention.layer_norm_epsilon"), 1e-12, 1e-2, config.norm_eps));
+        DS_TRY(read_real(own("attention.layer_norm_rms_epsilon"), 1e-12, 1e-2, config.norm_eps));
+        DS_TRY(read_vocab());
+        if (is_known_ && !header_.tensors.empty()) {
+            config.tied_head = tensor("output.weight") == nullptr;
+            model_.tied_head = config.tied_head;
+        }
+        if (model_.architecture == "gpt2") {
+            config.family = Family::gpt2;
+            config.activation = Activation::gelu_tanh;
+            const auto valid = config.validate();
+            if (!valid) note(valid.error().message);
+            model_.config_is_complete = valid.ok();
+        }
+        return {};
+    }
+
+    Result<void> read_vocab() {
+        int& vocab = model_.config.vocab;
+        if (const GgufTensor* rows = tensor("token_embd.weight");
+            rows != nullptr && rows->shape.size() == 2) {
+            if (rows->shape[0] <= max_count) vocab = static_cast<int>(rows->shape[0]);
+        }
+        int stated = vocab;
+        DS_TRY(read_whole(own("vocab_size"), 1, max_count, stated));
+        if (vocab == 0) vocab = stated;
+        if (stated != vocab) {
+            note(fmt::format("{} is {}, but token_embd.weight has {} rows.", own("vocab_size"), stated,
+                             vocab));
+        }
+        return {};
+    }
+
+    Result<void> read_tokenizer() {
+        std::string_view kind;
+        DS_TRY(read_text("tokenizer.ggml.model", kind));
+        for (const char* key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
+            const std::string full = fmt::format("tokenizer.ggml.{}", key);
+            int id = -1;
+            DS_TRY(read_whole(full, -1, max_id, id));
+            std::vector<std::int32_t>& ids = model_.config.eos_ids;
+            if (id < 0 || std::find(ids.begin(), ids.end(), id) != ids.end()) continue;
+            if (model_.config.vocab != 0 && id >= model_.config.vocab) {
+                note(fmt::format("{} is {}, but the vocabulary has {} tokens; it is ignored.", full, id,
+                                 model_.config.vocab));
+                continue;
+            }
+            ids.push_back(id);
+        }
+        const GgufValue* tokens = header_.find(tokens_key);
+        if (tokens == nullptr || tokens->type() != GgufType::array || tokens->count() == 0) {
+            note("no tokenizer.");
+            return {};
+        }
+        if (kind != "gpt2" && kind != "llama") {
+            note(fmt::format("the tokenizer is of the kind {}, expected gpt2 or llama.", quote(kind)));
+            return {};
+        }
+        model_.has_tokenizer = true;
+        check_tokens(*tokens);
+        if (kind == "gpt2" && header_.find("tokenizer.ggml.pre") == nullptr) {
+            note("tokenizer.ggml.pre is missing (an old file): token ids are likely to be wrong.");
+        }
+        return {};
+    }
+
+    void check_tokens(const GgufValue& tokens) {
+        const auto unusable = [&](const std::string& why) {
+            note(why + "; the tokenizer cannot be used.");
+            model_.has_tokenizer = false;
+        };
+        if (tokens.element() != GgufType::string) {
+            unusable(
+                fmt::format("{} is of type {}, expected an array of string", tokens_key, type_of(tokens)));
+        } else if (model_.config.vocab != 0 &&
+                   tokens.count() > static_cast<std::uint64_t>(model_.config.vocab)) {
+            unusable(fmt::format("{} has {} elements, but the vocabulary has {} rows", tokens_key,
+                                 tokens.count(), model_.config.vocab));
+        }
+        for (const char* key : {"tokenizer.ggml.scores", "tokenizer.ggml.token_type"}) {
+            const GgufValue* list = header_.find(key);
+            if (list == nullptr || (list->type() == GgufType::array && list->count() == tokens.count()))
+                continue;
+            unusable(fmt::format("{} has {} elements, but {} has {}", key, list->count(), tokens_key,
+                                 tokens.count()));
+        }
+    }
+
+    Result<void> look_for_extras() {
+        int n_expert = 0;
+        DS_TRY(read_whole(own("expert_count"), 0, max_width, n_expert));
+        if (n_expert > 0) {
+            model_.config_is_complete = false;
+            note(fmt::format("is a mixture of {} experts.", n_expert));
+        }
+        std::string_view scaling;
+        DS_TRY(read_text(own("rope.scaling.type"), scaling));
+        if (!scaling.empty() && scaling != "none") {
+            note(fmt::format("rotary positions are scaled ({}).", quote(scaling)));
+        }
+        if (tensor("rope_freqs.weight") != nullptr)
+            note("rotary frequencies are divided by rope_freqs.weight.");
+        return {};
+    }
+
+    void describe_tensors() {
+        std::map<std::string_view, std::uint64_t> bytes_of;
+        std::map<std::string_view, std::size_t> unreadable;
+        for (const GgufTensor& one : header_.tensors) {
+            bytes_of[one.type->name] += one.bytes;
+            if (!one.type->readable) ++unreadable[one.type->name];
+            if (one.name != "rope_freqs.weight") {
+                model_.n_parameter += one.bytes / one.type->block_bytes * one.type->block_elements;
+            }
+        }
+        for (const auto& [name, count] : unreadable) {
+            note(fmt::format("{} tensors are of type {}, which this version cannot read.", count, name));
+        }
+        std::vector<std::pair<std::string_view, std::uint64_t>> order(bytes_of.begin(), bytes_of.end());
+        std::stable_sort(order.begin(), order.end(),
+                         [](const auto& a, const auto& b) { return a.second > b.second; });
+        for (const auto& [name, bytes] : order) {
+            model_.stored_as += fmt::format("{}{}", model_.stored_as.empty() ? "" : ", ", name);
+        }
+    }
+
+    const GgufHeader& header_;
+    const std::string& label_;
+    bool is_known_ = false;
+    GgufModel model_;
+};
+
+}  // namespace
+
+Result<GgufModel> read_gguf_model(const GgufHeader& header, const std::string& label) {
+    return ModelReader(header, label).read();
+}
+
+}  // namespace decodescope
