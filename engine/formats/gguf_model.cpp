@@ -19,7 +19,7 @@ namespace decodescope {
 namespace {
 
 // As in ModelConfig::validate: products of these fit into 64 bits.
-constexpr std::int64_t max_layers = 1'000;
+constexpr std::uint64_t max_layers = 1'000;
 constexpr std::int64_t max_width = 1 << 20;
 constexpr std::int64_t max_count = 1 << 24;
 constexpr std::int64_t max_id = 1 << 30;
@@ -70,6 +70,10 @@ private:
     Result<void> read_whole(const std::string& key, std::int64_t least, std::int64_t most, int& out) {
         const GgufValue* value = header_.find(key);
         if (value == nullptr) return {};
+        if (value->count() > max_layers) {
+            return fail(fmt::format("{} has {} elements, expected one number or at most {}", key,
+                                    value->count(), max_layers));
+        }
         std::optional<std::int64_t> number = value->integer();
         if (const auto list = value->integers(); list && !list->empty()) {
             if (std::adjacent_find(list->begin(), list->end(), std::not_equal_to<>()) != list->end()) {
@@ -125,7 +129,7 @@ private:
         ModelConfig& config = model_.config;
         DS_TRY(read_whole(own("context_length"), 1, max_count, config.n_positions));
         DS_TRY(read_whole(own("embedding_length"), 1, max_width, config.d_model));
-        DS_TRY(read_whole(own("block_count"), 1, max_layers, config.n_layer));
+        DS_TRY(read_whole(own("block_count"), 1, std::int64_t{max_layers}, config.n_layer));
         DS_TRY(read_whole(own("feed_forward_length"), 1, max_width, config.d_ff));
         DS_TRY(read_whole(own("attention.head_count"), 1, max_width, config.n_head));
         config.n_kv_head = config.n_head;

@@ -10,6 +10,8 @@
 #include <csignal>
 
 #include "tests/app/cli_process.h"
+#include "tests/engine/formats/gguf_bytes.h"
+#include "tests/engine/formats/test_files.h"
 
 using namespace decodescope::test;
 
@@ -374,6 +376,24 @@ private slots:
         QVERIFY2(preset.exitCode == 0, preset.err.constData());
         QVERIFY(preset.out.contains("124439808"));
         QVERIFY(preset.out.contains("73728"));
+
+        const TestFolder folder;
+        const QByteArray bytes = GgufBytes()
+                                     .key("general.architecture", "clip")
+                                     .key("clip.block_count", 3u)
+                                     .tensor("v", {32, 2}, 8, 0)
+                                     .file(QByteArray(68, '\0'));
+        const QString file = QString::fromStdString(folder.write("m.gguf", bytes).string());
+        const Outcome gguf = cli({"inspect", file, "--format", "json"});
+        QVERIFY2(gguf.exitCode == 0, gguf.err.constData());
+        const QJsonValue clip = jsonOf(gguf.out);
+        QCOMPARE(clip["family"].toString(), QString("clip"));
+        QCOMPARE(clip["n_layer"].toInt(), 3);
+        QCOMPARE(clip["n_parameter"].toInt(), 64);
+        for (const char* key : {"n_head", "vocab", "activation", "tied_head", "kv_bytes_per_token"})
+            QVERIFY2(clip[QLatin1String(key)].isNull(), key);
+        QCOMPARE(clip["tensors"][0]["dtype"].toString(), QString("Q8_0"));
+        QVERIFY(cli({"inspect", file}).out.contains("not stated"));
         QCOMPARE(cli({"inspect", "--format", "csv"}).out.split('\n')[0],
                  QByteArray("tensor,dtype,shape,bytes,use"));
     }

@@ -83,6 +83,10 @@ void GgufModelTest::refuses_wrong_values_data() {
     row("head_count_kv is an empty array",
         model_keys("llama").array("llama.attention.head_count_kv", GgufType::u32, 0, {}),
         ": llama.attention.head_count_kv is of type array of u32, expected a whole number.");
+    row("head_count_kv has more elements than there can be layers",
+        model_keys("llama").array("llama.attention.head_count_kv", GgufType::u8, 1'001,
+                                  QByteArray(1'001, '\1')),
+        ": llama.attention.head_count_kv has 1001 elements, expected one number or at most 1000.");
     row("head_count_kv is 0", model_keys("llama").key("llama.attention.head_count_kv", 0u),
         ": llama.attention.head_count_kv is 0, expected a number from 1 to 1048576.");
     row("head_count_kv is negative",
