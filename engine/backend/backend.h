@@ -28,6 +28,15 @@ struct AttentionCall {
     float scale = 1.0f;  // applied to q . k before the softmax
 };
 
+/// Heads of several tokens: [rows, n_head, head_dim] with `stride` floats between tokens.
+struct HeadRows {
+    float* x = nullptr;
+    std::int64_t stride = 0;
+    int rows = 0;
+    int n_head = 0;
+    int head_dim = 0;  // even
+};
+
 /// The operations a forward pass is made of. One thread calls it at a time; it spreads work over its own
 /// pool. All matrices are row-major f32.
 class Backend {
@@ -42,8 +51,15 @@ public:
     virtual void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) = 0;
     /// y = (x - mean) / sqrt(variance + eps) * weight + bias for each row. x, y [rows, d]; x may be y.
     virtual void layer_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) = 0;
+    /// y = x / sqrt(mean of squares + eps) * weight for each row. x, y [rows, d]; x may be y.
+    virtual void rms_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) = 0;
+    /// Turns every pair of every head in place. `turns` [rows, head_dim]: the cosines of a token's pairs,
+    /// then their sines; pair (a, b) becomes (a cos - b sin, b cos + a sin).
+    virtual void rotate(const HeadRows& heads, const float* turns, RotaryPairs pairs) = 0;
     /// Applies the activation in place to `n` values.
     virtual void activation(float* x, std::int64_t n, Activation activation) = 0;
+    /// y[i] = activation(x[i]) * y[i] for `n` values; x is scratch afterwards.
+    virtual void gate(float* x, std::int64_t n, Activation activation, float* y) = 0;
     /// Returns the query-key pairs computed per head, masked ones included (a block of queries shares one
     /// product).
     virtual std::int64_t attention(const AttentionCall& call) = 0;

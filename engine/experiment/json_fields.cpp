@@ -107,6 +107,19 @@ void JsonFields::real(const char* name, double& out) {
     out = value->get<double>();
 }
 
+void JsonFields::reals(const char* name, std::vector<float>& out) {
+    const Json* value = find_array(name);
+    if (value == nullptr) return;
+    out.clear();
+    for (const Json& item : *value) {
+        if (!item.is_number()) {
+            return report_.fail(fmt::format("{}[{}]", path_of(name), out.size()),
+                                fmt::format("is {}, expected a number", brief(item)));
+        }
+        out.push_back(item.get<float>());
+    }
+}
+
 void JsonFields::boolean(const char* name, bool& out) {
     const Json* value = find(name);
     if (value == nullptr) return;

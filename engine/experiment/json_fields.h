@@ -60,6 +60,7 @@ public:
         if (const Json* value = find(name)) read_integer(*value, path_of(name), out);
     }
     void real(const char* name, double& out);
+    void reals(const char* name, std::vector<float>& out);
     void boolean(const char* name, bool& out);
     void text(const char* name, std::string& out);
     void texts(const char* name, std::vector<std::string>& out);

@@ -234,6 +234,48 @@ void read_environment(JsonFields& fields, Environment& environment) {
     fields.real("load_average", environment.load_average);
 }
 
+OrderedJson rotary_json(const Rotary& rotary) {
+    OrderedJson json;
+    json["theta"] = rotary.theta;
+    json["pairs"] = to_string(rotary.pairs);
+    json["scaling"] = to_string(rotary.scaling);
+    if (rotary.scaling != RotaryScaling::none) json["factor"] = rotary.factor;
+    if (rotary.scaling == RotaryScaling::llama3) {
+        json["original_positions"] = rotary.original_positions;
+        json["low_freq_factor"] = rotary.low_freq_factor;
+        json["high_freq_factor"] = rotary.high_freq_factor;
+    }
+    if (rotary.scaling == RotaryScaling::yarn) {
+        json["original_positions"] = rotary.original_positions;
+        json["beta_fast"] = rotary.beta_fast;
+        json["beta_slow"] = rotary.beta_slow;
+        json["truncate"] = rotary.truncate;
+        json["amplitude"] = rotary.amplitude;
+    }
+    if (!rotary.divisors.empty()) json["divisors"] = rotary.divisors;
+    return json;
+}
+
+void read_rotary(JsonFields& fields, Rotary& rotary) {
+    fields.real("theta", rotary.theta);
+    fields.choice("pairs", rotary.pairs,
+                  {{"halves", RotaryPairs::halves}, {"neighbours", RotaryPairs::neighbours}});
+    fields.choice("scaling", rotary.scaling,
+                  {{"none", RotaryScaling::none},
+                   {"linear", RotaryScaling::linear},
+                   {"llama3", RotaryScaling::llama3},
+                   {"yarn", RotaryScaling::yarn}});
+    fields.real("factor", rotary.factor);
+    fields.real("original_positions", rotary.original_positions);
+    fields.real("low_freq_factor", rotary.low_freq_factor);
+    fields.real("high_freq_factor", rotary.high_freq_factor);
+    fields.real("beta_fast", rotary.beta_fast);
+    fields.real("beta_slow", rotary.beta_slow);
+    fields.boolean("truncate", rotary.truncate);
+    fields.real("amplitude", rotary.amplitude);
+    fields.reals("divisors", rotary.divisors);
+}
+
 OrderedJson model_json(const Record& record) {
     const ModelConfig& config = record.model;
     OrderedJson json;
@@ -252,6 +294,12 @@ OrderedJson model_json(const Record& record) {
     json["d_ff"] = config.d_ff;
     json["norm_eps"] = config.norm_eps;
     json["activation"] = to_string(config.activation);
+    json["norm"] = to_string(config.norm);
+    json["gated_ff"] = config.gated_ff;
+    json["qkv_bias"] = config.qkv_bias;
+    json["attn_out_bias"] = config.attn_out_bias;
+    json["ff_bias"] = config.ff_bias;
+    if (config.rotary) json["rotary"] = rotary_json(*config.rotary);
     json["scale_attention"] = config.scale_attention;
     json["scale_attention_by_layer"] = config.scale_attention_by_layer;
     if (config.window != 0) json["window"] = config.window;
@@ -269,7 +317,7 @@ void read_model(JsonFields& fields, Record& record) {
     fields.text("source", record.model_source);
     fields.text("hash", record.model_hash);
     fields.integer("weight_bytes", record.weight_bytes);
-    fields.choice("family", config.family, {{"gpt2", Family::gpt2}});
+    fields.choice("family", config.family, {{"gpt2", Family::gpt2}, {"llama", Family::llama}});
     fields.integer("vocab", config.vocab);
     fields.integer("n_positions", config.n_positions);
     fields.integer("d_model", config.d_model);
@@ -284,7 +332,15 @@ void read_model(JsonFields& fields, Record& record) {
     fields.choice("activation", config.activation,
                   {{to_string(Activation::gelu_tanh), Activation::gelu_tanh},
                    {to_string(Activation::gelu_erf), Activation::gelu_erf},
-                   {to_string(Activation::relu), Activation::relu}});
+                   {to_string(Activation::relu), Activation::relu},
+                   {to_string(Activation::silu), Activation::silu}});
+    fields.choice("norm", config.norm,
+                  {{"layer_norm", NormKind::layer_norm}, {"rms_norm", NormKind::rms_norm}});
+    fields.boolean("gated_ff", config.gated_ff);
+    fields.boolean("qkv_bias", config.qkv_bias);
+    fields.boolean("attn_out_bias", config.attn_out_bias);
+    fields.boolean("ff_bias", config.ff_bias);
+    fields.object("rotary", [&](JsonFields& inner) { read_rotary(inner, config.rotary.emplace()); });
     fields.boolean("scale_attention", config.scale_attention);
     fields.boolean("scale_attention_by_layer", config.scale_attention_by_layer);
     fields.integer("window", config.window);

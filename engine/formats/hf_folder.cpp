@@ -183,29 +183,48 @@ Result<void> open_weight_files(HfFolder& folder) {
     return {};
 }
 
-constexpr std::string_view base_prefix = "transformer.";
 constexpr std::string_view head_name = "lm_head.weight";
 
-/// Matches "h.<number>.<rest>" and returns the rest, or nothing.
-std::optional<std::string_view> inside_layer(std::string_view name) {
-    if (!name.starts_with("h.")) return std::nullopt;
-    name.remove_prefix(2);
+/// What a family's files hold besides the tensors of `tensor_slots`.
+struct FamilyNames {
+    std::string_view base_prefix;             // of everything but the head, in files saved with the head
+    std::string_view layer;                   // what numbered names start with
+    std::array<std::string_view, 2> buffers;  // of a layer: constants that some programs stored
+    std::string_view buffer_use;
+    std::string_view example;
+};
+
+const FamilyNames& family_names(Family family) {
+    static constexpr FamilyNames gpt2{
+        "transformer.", "h.", {"attn.bias", "attn.masked_bias"}, "skipped: mask buffer", "h.0.ln_1.weight"};
+    static constexpr FamilyNames llama{"model.",
+                                       "layers.",
+                                       {"self_attn.rotary_emb.inv_freq", ""},
+                                       "skipped: rope buffer",
+                                       "model.layers.0.input_layernorm.weight"};
+    return family == Family::gpt2 ? gpt2 : llama;
+}
+
+/// Matches "<layer><number>.<rest>" and returns the rest, or nothing.
+std::optional<std::string_view> inside_layer(std::string_view name, std::string_view layer) {
+    if (!name.starts_with(layer)) return std::nullopt;
+    name.remove_prefix(layer.size());
     const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
     if (digits == 0 || digits == name.size() || name[digits] != '.') return std::nullopt;
     return name.substr(digits + 1);
 }
 
-bool is_mask_buffer(std::string_view name) {
-    const auto rest = inside_layer(name);
-    return rest && (*rest == "attn.bias" || *rest == "attn.masked_bias");
+bool is_buffer(std::string_view name, const FamilyNames& names) {
+    const auto rest = inside_layer(name, names.layer);
+    return rest && !rest->empty() &&
+           std::find(names.buffers.begin(), names.buffers.end(), *rest) != names.buffers.end();
 }
 
 std::vector<std::uint64_t> stored_shape(const TensorSlot& slot) {
     const auto rows = static_cast<std::uint64_t>(slot.rows);
     const auto columns = static_cast<std::uint64_t>(slot.columns);
-    if (slot.conv1d) return {columns, rows};
-    const bool matrix = slot.name == "wte.weight" || slot.name == "wpe.weight" || slot.name == head_name;
-    return matrix ? std::vector{rows, columns} : std::vector{columns};
+    if (slot.role == TensorRole::norm_weight || slot.role == TensorRole::bias) return {columns};
+    return slot.conv1d ? std::vector{columns, rows} : std::vector{rows, columns};
 }
 
 Result<void> check_tensor(const HfTensor& tensor, const TensorSlot& slot) {
@@ -228,22 +247,26 @@ Result<void> check_tensor(const HfTensor& tensor, const TensorSlot& slot) {
 /// Gives every tensor its use and checks that the model is complete.
 class Matcher {
 public:
-    explicit Matcher(HfFolder& folder) : folder_(folder), slots_(planned_slots(folder.config)) {
-        for (const TensorSlot& slot : slots_) slot_of_.emplace(slot.name, &slot);
+    explicit Matcher(HfFolder& folder)
+        : folder_(folder), names_(family_names(folder.config.family)), slots_(planned_slots(folder.config)) {
+        for (const TensorSlot& slot : slots_) {
+            slot_of_.emplace(slot.name, &slot);
+            if (slot.role == TensorRole::token_embedding) embedding_ = slot.name;
+        }
     }
 
     Result<void> match() {
         if (folder_.tensors.empty()) {
-            return bad_input(fmt::format("{}: holds no tensors, expected the weights of a gpt2 model.",
-                                         folder_.files.front()->path().string()));
+            return bad_input(fmt::format("{}: holds no tensors, expected the weights of a {} model.", where(),
+                                         to_string(folder_.config.family)));
         }
         DS_TRY(decide_prefix());
         std::vector<std::string> foreign;
         HfTensor* head = nullptr;
         for (HfTensor& tensor : folder_.tensors) {
             const std::string_view name = plain_name(*tensor.entry);
-            if (is_mask_buffer(name)) {
-                tensor.use = "skipped: mask buffer";
+            if (is_buffer(name, names_)) {
+                tensor.use = names_.buffer_use;
             } else if (name == head_name) {
                 head = &tensor;
             } else if (slot_of_.contains(name)) {
@@ -268,16 +291,17 @@ private:
         const std::string* without = nullptr;
         for (const HfTensor& tensor : folder_.tensors) {
             const std::string& name = tensor.entry->name;
-            const bool has_prefix = name.starts_with(base_prefix);
-            const std::string_view plain = std::string_view(name).substr(has_prefix ? base_prefix.size() : 0);
-            if (plain == head_name || !(slot_of_.contains(plain) || is_mask_buffer(plain))) continue;
+            const bool has_prefix = name.starts_with(names_.base_prefix);
+            const std::string_view plain =
+                std::string_view(name).substr(has_prefix ? names_.base_prefix.size() : 0);
+            if (plain == head_name || !(slot_of_.contains(plain) || is_buffer(plain, names_))) continue;
             (has_prefix ? with : without) = &name;
         }
         if (with != nullptr && without != nullptr) {
             return bad_input(
-                fmt::format("{}: some tensor names start with \"transformer.\" and some do not ({} "
-                            "and {}), expected one or the other.",
-                            where(), quote(*with), quote(*without)));
+                fmt::format("{}: some tensor names start with {} and some do not ({} and {}), expected one "
+                            "or the other.",
+                            where(), quote(names_.base_prefix), quote(*with), quote(*without)));
         }
         prefixed_ = with != nullptr;
         return {};
@@ -285,7 +309,7 @@ private:
 
     std::string_view plain_name(const SafetensorsEntry& entry) const {
         std::string_view name = entry.name;
-        if (prefixed_ && name.starts_with(base_prefix)) name.remove_prefix(base_prefix.size());
+        if (prefixed_ && name.starts_with(names_.base_prefix)) name.remove_prefix(names_.base_prefix.size());
         return name;
     }
 
@@ -302,20 +326,20 @@ private:
             return {ErrorKind::unsupported,
                     fmt::format(
                         "{}: tensor names start with \"_orig_mod.\" (a compiled module was saved), expected "
-                        "names such as \"h.0.ln_1.weight\".",
-                        where())};
+                        "names such as {}.",
+                        where(), quote(names_.example))};
         }
         return {ErrorKind::unsupported,
-                fmt::format("{}: {} not part of a gpt2 model with n_layer = {}: {}.", where(),
+                fmt::format("{}: {} not part of a {} model with n_layer = {}: {}.", where(),
                             names.size() == 1 ? "one tensor is" : fmt::format("{} tensors are", names.size()),
-                            folder_.config.n_layer, list_names(names))};
+                            to_string(folder_.config.family), folder_.config.n_layer, list_names(names))};
     }
 
     /// Who provides the output projection, and the embedding where only the other name of a shared pair was
     /// stored.
     Result<void> place_head(HfTensor* head) {
         const bool tied = folder_.config.tied_head;
-        const bool embedded = filled_.contains("wte.weight");
+        const bool embedded = filled_.contains(embedding_);
         if (head == nullptr) {
             if (tied) return {};
             return bad_input(
@@ -325,13 +349,13 @@ private:
         }
         if (!tied) return use(*head, head_name);
         if (!embedded) {
-            DS_TRY(use(*head, "wte.weight"));
-            head->use = "used as wte.weight (tied)";
-            folder_.notes.push_back(fmt::format("{}: wte.weight is not there; the tied {} is used for both.",
-                                                where(), head_name));
+            DS_TRY(use(*head, embedding_));
+            head->use = fmt::format("used as {} (tied)", embedding_);
+            folder_.notes.push_back(fmt::format("{}: {} is not there; the tied {} is used for both.", where(),
+                                                embedding_, head_name));
             return {};
         }
-        head->use = "skipped: tied to wte.weight";
+        head->use = fmt::format("skipped: tied to {}", embedding_);
         return {};
     }
 
@@ -364,7 +388,9 @@ private:
     }
 
     HfFolder& folder_;
+    const FamilyNames& names_;
     std::vector<TensorSlot> slots_;
+    std::string_view embedding_;                                       // a view into slots_
     std::unordered_map<std::string_view, const TensorSlot*> slot_of_;  // views into slots_
     std::set<std::string_view> filled_;                                // the same
     bool prefixed_ = false;

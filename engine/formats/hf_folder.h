@@ -26,9 +26,9 @@ struct HfTensor {
     std::string use;   ///< "used", "skipped: mask buffer", ...
 };
 
-/// A Hugging Face folder of a gpt2 model whose files have been checked against each other: every tensor the
-/// config asks for is there with its shape, and every tensor that is there has a use. Nothing of the weights'
-/// size has been read or allocated yet.
+/// A Hugging Face folder of a supported model whose files have been checked against each other: every tensor
+/// the config asks for is there with its shape, and every tensor that is there has a use. Nothing of the
+/// weights' size has been read or allocated yet.
 struct HfFolder {
     std::filesystem::path path;
     ModelConfig config;

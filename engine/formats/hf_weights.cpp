@@ -106,21 +106,21 @@ Result<bool> same_bytes(const HfTensor& a, const HfTensor& b) {
 }
 
 /// A head that the config ties away should be the embedding again; the reference ignores one that is not.
-Result<void> compare_tied_head(const HfFolder& folder, std::vector<std::string>& notes) {
+Result<void> compare_tied_head(const HfFolder& folder, std::string_view embedding_slot,
+                               std::vector<std::string>& notes) {
     const HfTensor* head = nullptr;
     const HfTensor* embedding = nullptr;
     for (const HfTensor& tensor : folder.tensors) {
         if (tensor.slot.empty() && tensor.entry->name == "lm_head.weight") head = &tensor;
-        if (tensor.slot == "wte.weight") embedding = &tensor;
+        if (tensor.slot == embedding_slot) embedding = &tensor;
     }
     if (head == nullptr || embedding == nullptr) return {};
     const auto same = same_bytes(*head, *embedding);
     if (!same) return same.error();
     if (!*same) {
         notes.push_back(
-            fmt::format("{}: lm_head.weight differs from wte.weight and is ignored, because "
-                        "config.json ties them.",
-                        head->file->path().string()));
+            fmt::format("{}: lm_head.weight differs from {} and is ignored, because config.json ties them.",
+                        head->file->path().string(), embedding_slot));
     }
     return {};
 }
@@ -161,7 +161,7 @@ Result<std::shared_ptr<const Weights>> load_hf_weights(const HfFolder& folder,
         DS_TRY(reader.read(tensor, *slot->second));
     }
     weights->notes = folder.notes;
-    DS_TRY(compare_tied_head(folder, weights->notes));
+    DS_TRY(compare_tied_head(folder, slots.front().name, weights->notes));  // the embedding comes first
     if (const std::int64_t n = reader.n_non_finite(); n != 0) {
         weights->notes.push_back(
             fmt::format("{}: {} of the weights are NaN or infinite.", folder.path.string(), n));

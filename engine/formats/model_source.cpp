@@ -76,8 +76,15 @@ Result<std::shared_ptr<const Tokenizer>> load_tokenizer(HfFolder& folder) {
         found = true;
     }
     if (!found) {
+        // Other kinds of tokenizers are not read: the model runs on ids.
+        std::string_view what = "no vocab.json";
+        if (is_there(folder.path / "tokenizer.json")) {
+            what = "tokenizer.json alone is not read, only vocab.json with merges.txt";
+        } else if (is_there(folder.path / "tokenizer.model")) {
+            what = "tokenizer.model is not read, only vocab.json with merges.txt";
+        }
         notes.push_back(
-            fmt::format("{}: no vocab.json; prompts must be given as token ids.", folder.path.string()));
+            fmt::format("{}: {}; prompts must be given as token ids.", folder.path.string(), what));
         return std::shared_ptr<const Tokenizer>();
     }
     auto tokenizer = load_byte_level_bpe(folder.path);
@@ -91,6 +98,12 @@ Result<std::shared_ptr<const Tokenizer>> load_tokenizer(HfFolder& folder) {
     if (n_token < folder.config.vocab) {
         notes.push_back(fmt::format("{}: vocab_size is {}, of which the tokenizer names {}.",
                                     folder.path.string(), folder.config.vocab, n_token));
+    }
+    if (folder.config.family != Family::gpt2) {
+        notes.push_back(
+            fmt::format("{}: text is split by GPT-2's rule before merging; where the model was "
+                        "trained with another rule, ids differ from the reference's.",
+                        folder.path.string()));
     }
     DS_TRY(add_tokenizer_eos(folder.path, **tokenizer, folder.config.eos_ids));
     return tokenizer;

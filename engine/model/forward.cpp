@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/model/rotary.h"
+
 namespace decodescope {
 
 namespace {
@@ -37,14 +39,18 @@ Result<void> check_input(const ModelConfig& config, const CallTokens& call,
     return {};
 }
 
-/// residual[row] = token embedding + position embedding.
+/// residual[row] = token embedding, plus the position's where positions are learned.
 void embed(const Weights& weights, const CallTokens& call, float* out) {
     const std::int64_t d = weights.config.d_model;
     for (std::size_t row = 0; row < call.tokens().size(); ++row) {
         const float* token = weights.token_embedding + call.tokens()[row] * d;
-        // A padding row is never read by a real one; it takes position 0 so that it stays finite.
-        const float* place = weights.position_embedding + std::max(call.positions()[row], 0) * d;
-        for (std::int64_t i = 0; i < d; ++i) out[i] = token[i] + place[i];
+        if (weights.position_embedding == nullptr) {
+            std::copy_n(token, d, out);
+        } else {
+            // A padding row is never read by a real one; it takes position 0 so that it stays finite.
+            const float* place = weights.position_embedding + std::max(call.positions()[row], 0) * d;
+            for (std::int64_t i = 0; i < d; ++i) out[i] = token[i] + place[i];
+        }
         out += d;
     }
 }
@@ -86,13 +92,27 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
 
     const int rows = call.n_token();
     const std::int64_t d = config.d_model;
-    const std::int64_t q_width = std::int64_t{config.n_head} * config.head_dim;
-    const std::int64_t kv_width = std::int64_t{config.n_kv_head} * config.head_dim;
-    const std::int64_t qkv_width = q_width + 2 * kv_width;
+    const std::int64_t q_width = config.q_width();
+    const std::int64_t kv_width = config.kv_width();
+    const std::int64_t qkv_width = config.qkv_width();
     const auto residual = workspace.take(Temporary::residual, rows * d);
     if (!residual) return residual.error();
     float* x = *residual;
     embed(weights, call, x);
+    // Every layer turns its queries and keys by the same angles.
+    const float* turns = nullptr;
+    if (config.rotary) {
+        const auto taken = workspace.take(Temporary::turns, std::int64_t{rows} * config.head_dim);
+        if (!taken) return taken.error();
+        rotary_turns(weights.rotary_frequencies, config.rotary->amplitude, call.positions(), *taken);
+        turns = *taken;
+    }
+    const auto normalise = [&](const float* from, int n_row, const Norm& norm, float* to) {
+        if (config.norm == NormKind::rms_norm)
+            backend.rms_norm(from, n_row, config.d_model, norm, config.norm_eps, to);
+        else
+            backend.layer_norm(from, n_row, config.d_model, norm, config.norm_eps, to);
+    };
 
     ForwardOutput output;
     output.score_cells_allowed = plan.n_allowed();
@@ -102,10 +122,15 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
 
         auto normed = workspace.take(Temporary::normed, rows * d);
         if (!normed) return normed.error();
-        backend.layer_norm(x, rows, config.d_model, layer.attn_norm, config.norm_eps, *normed);
+        normalise(x, rows, layer.attn_norm, *normed);
         const auto qkv = workspace.take(Temporary::qkv, rows * qkv_width);
         if (!qkv) return qkv.error();
         backend.linear(*normed, rows, layer.attn_qkv, *qkv, false);
+        if (turns != nullptr) {
+            // Keys lie behind the queries. They are stored turned, as their positions never change.
+            const HeadRows heads{*qkv, qkv_width, rows, config.n_head + config.n_kv_head, config.head_dim};
+            backend.rotate(heads, turns, config.rotary->pairs);
+        }
 
         AttentionCall attention;
         const KeyValueBlock block{*qkv + q_width, *qkv + q_width + kv_width, qkv_width};
@@ -141,11 +166,19 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
 
         normed = workspace.take(Temporary::normed, rows * d);
         if (!normed) return normed.error();
-        backend.layer_norm(x, rows, config.d_model, layer.ff_norm, config.norm_eps, *normed);
+        normalise(x, rows, layer.ff_norm, *normed);
         const auto ff = workspace.take(Temporary::ff, rows * std::int64_t{config.d_ff});
         if (!ff) return ff.error();
         backend.linear(*normed, rows, layer.ff_up, *ff, false);
-        backend.activation(*ff, std::int64_t{rows} * config.d_ff, config.activation);
+        const std::int64_t n_ff = std::int64_t{rows} * config.d_ff;
+        if (config.gated_ff) {
+            const auto gate = workspace.take(Temporary::gate, n_ff);
+            if (!gate) return gate.error();
+            backend.linear(*normed, rows, layer.ff_gate, *gate, false);
+            backend.gate(*gate, n_ff, config.activation, *ff);
+        } else {
+            backend.activation(*ff, n_ff, config.activation);
+        }
         backend.linear(*ff, rows, layer.ff_down, x, true);
     }
 
@@ -158,8 +191,7 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
         for (std::int64_t i = 0; i < n_logits; ++i) {
             std::copy_n(x + logit_rows[static_cast<std::size_t>(i)] * d, d, *normed + i * d);
         }
-        backend.layer_norm(*normed, static_cast<int>(n_logits), config.d_model, weights.final_norm,
-                           config.norm_eps, *normed);
+        normalise(*normed, static_cast<int>(n_logits), weights.final_norm, *normed);
         backend.linear(*normed, static_cast<int>(n_logits), weights.head, *logits, false);
         output.logits = {*logits, static_cast<std::size_t>(n_logits * config.vocab)};
     }

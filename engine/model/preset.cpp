@@ -21,6 +21,7 @@ constexpr Preset presets[] = {
     {"tiny", 64, 64, 32, 2, 4, 0},
     {"one-block", 64, 64, 32, 1, 4, 0},
     {"tiny-window", 64, 64, 32, 2, 4, 6},
+    {"tiny-llama", 64, 64, 32, 2, 4, 0},
     {"gpt2-small", 50257, 1024, 768, 12, 12, 0},
     {"gpt2-medium", 50257, 1024, 1024, 24, 16, 0},
     {"gpt2-large", 50257, 1024, 1280, 36, 20, 0},
@@ -48,6 +49,16 @@ Result<ModelConfig> preset_config(std::string_view name) {
         config.head_dim = preset.d_model / preset.n_head;
         config.d_ff = 4 * preset.d_model;
         config.window = preset.window;
+        if (preset.name == "tiny-llama") {
+            config.family = Family::llama;
+            config.n_kv_head = 2;
+            config.d_ff = 80;
+            config.norm = NormKind::rms_norm;
+            config.activation = Activation::silu;
+            config.gated_ff = true;
+            config.qkv_bias = config.attn_out_bias = config.ff_bias = false;
+            config.rotary.emplace();
+        }
         return config;
     }
     return Error{ErrorKind::bad_input, fmt::format("Unknown preset \"{}\", expected one of {}.", name,
@@ -63,9 +74,8 @@ Result<std::shared_ptr<const Weights>> random_weights(const ModelConfig& config,
     std::uint64_t stream = 0;
     for (const TensorSlot& slot : tensor_slots(*weights)) {
         const std::int64_t count = slot.rows * slot.columns;
-        const bool norm_weight =
-            slot.rows == 1 && slot.name.find("ln_") != std::string::npos && slot.name.ends_with(".weight");
-        const float scale = slot.name.ends_with("c_proj.weight") ? residual_scale : 0.02f;
+        const bool norm_weight = slot.role == TensorRole::norm_weight;
+        const float scale = slot.role == TensorRole::residual_matrix ? residual_scale : 0.02f;
         for (std::int64_t i = 0; i < count; ++i) {
             const float draw = scale * random_normal(seed, stream, static_cast<std::uint64_t>(i));
             slot.data[i] = norm_weight ? 1.0f : draw;

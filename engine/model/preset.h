@@ -10,8 +10,8 @@
 namespace decodescope {
 
 /// Shape of a preset: "tiny", "one-block" (tiny with one layer), "tiny-window" (tiny
-/// with a sliding window of 6), "gpt2-small", "gpt2-medium",
-/// "gpt2-large", "gpt2-xl". Unknown names are refused with the list.
+/// with a sliding window of 6), "tiny-llama" (two query heads to a KV head, rotary positions), "gpt2-small",
+/// "gpt2-medium", "gpt2-large", "gpt2-xl". Unknown names are refused with the list.
 Result<ModelConfig> preset_config(std::string_view name);
 std::vector<std::string_view> preset_names();
 

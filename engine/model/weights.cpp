@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/model/rotary.h"
+
 namespace decodescope {
 
 namespace {
@@ -21,10 +23,10 @@ public:
         used_ += (static_cast<std::size_t>(count) + 15) / 16 * 16;
         return here;
     }
-    Norm norm(int d) {
+    Norm norm(const ModelConfig& config) {
         Norm norm;
-        norm.weight = place(d);
-        norm.bias = place(d);
+        norm.weight = place(config.d_model);
+        if (config.norm == NormKind::layer_norm) norm.bias = place(config.d_model);
         return norm;
     }
     Linear linear(int n_in, int n_out, bool bias) {
@@ -44,37 +46,158 @@ std::size_t place_tensors(Weights& weights, float* base) {
     const ModelConfig& c = weights.config;
     Placer placer(base);
     weights.token_embedding = placer.place(std::int64_t{c.vocab} * c.d_model);
-    weights.position_embedding = placer.place(std::int64_t{c.n_positions} * c.d_model);
+    if (!c.rotary) weights.position_embedding = placer.place(std::int64_t{c.n_positions} * c.d_model);
     weights.layers.assign(static_cast<std::size_t>(c.n_layer), {});
     for (LayerWeights& layer : weights.layers) {
-        layer.attn_norm = placer.norm(c.d_model);
-        layer.attn_qkv = placer.linear(c.d_model, (c.n_head + 2 * c.n_kv_head) * c.head_dim, true);
-        layer.attn_out = placer.linear(c.d_model, c.d_model, true);
-        layer.ff_norm = placer.norm(c.d_model);
-        layer.ff_up = placer.linear(c.d_model, c.d_ff, true);
-        layer.ff_down = placer.linear(c.d_ff, c.d_model, true);
+        layer.attn_norm = placer.norm(c);
+        layer.attn_qkv = placer.linear(c.d_model, c.qkv_width(), c.qkv_bias);
+        layer.attn_out = placer.linear(c.q_width(), c.d_model, c.attn_out_bias);
+        layer.ff_norm = placer.norm(c);
+        if (c.gated_ff) layer.ff_gate = placer.linear(c.d_model, c.d_ff, c.ff_bias);
+        layer.ff_up = placer.linear(c.d_model, c.d_ff, c.ff_bias);
+        layer.ff_down = placer.linear(c.d_ff, c.d_model, c.ff_bias);
     }
-    weights.final_norm = placer.norm(c.d_model);
+    weights.final_norm = placer.norm(c);
     weights.head = {weights.token_embedding, nullptr, c.d_model, c.vocab};
     if (!c.tied_head) weights.head = placer.linear(c.d_model, c.vocab, false);
     return placer.used();
 }
 
+/// What a family's files call the tensors. A name without entries is a part the family does not have.
+struct TensorNames {
+    const char *token_embedding, *position_embedding, *layer, *attn_norm;
+    std::vector<const char*> attn_qkv;  // one for all three, or queries, keys and values apart
+    const char *attn_out, *ff_norm, *ff_gate, *ff_up, *ff_down, *final_norm;
+    bool conv1d;  // matrices are stored input-major
+};
+
+TensorNames tensor_names(Family family) {
+    switch (family) {
+        case Family::gpt2: break;
+        case Family::llama:
+            return {.token_embedding = "embed_tokens",
+                    .position_embedding = nullptr,
+                    .layer = "layers",
+                    .attn_norm = "input_layernorm",
+                    .attn_qkv = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
+                    .attn_out = "self_attn.o_proj",
+                    .ff_norm = "post_attention_layernorm",
+                    .ff_gate = "mlp.gate_proj",
+                    .ff_up = "mlp.up_proj",
+                    .ff_down = "mlp.down_proj",
+                    .final_norm = "norm",
+                    .conv1d = false};
+    }
+    return {.token_embedding = "wte",
+            .position_embedding = "wpe",
+            .layer = "h",
+            .attn_norm = "ln_1",
+            .attn_qkv = {"attn.c_attn"},
+            .attn_out = "attn.c_proj",
+            .ff_norm = "ln_2",
+            .ff_gate = nullptr,
+            .ff_up = "mlp.c_fc",
+            .ff_down = "mlp.c_proj",
+            .final_norm = "ln_f",
+            .conv1d = true};
+}
+
+/// Rows [first, first + n_out) of a product as a product of its own.
+Linear rows_of(const Linear& linear, int first, int n_out) {
+    Linear part{nullptr, nullptr, linear.n_in, n_out};
+    if (linear.weight != nullptr) part.weight = linear.weight + std::int64_t{first} * linear.n_in;
+    if (linear.bias != nullptr) part.bias = linear.bias + first;
+    return part;
+}
+
+/// Lists the tensors of a model by name.
+class SlotList {
+public:
+    explicit SlotList(const ModelConfig& config) : config_(config), names_(tensor_names(config.family)) {}
+
+    std::vector<TensorSlot> list(const Weights& weights) && {
+        const ModelConfig& c = config_;
+        add(names_.token_embedding, ".weight", TensorRole::token_embedding, weights.token_embedding, c.vocab,
+            c.d_model);
+        if (!c.rotary) {
+            add(names_.position_embedding, ".weight", TensorRole::position_embedding,
+                weights.position_embedding, c.n_positions, c.d_model);
+        }
+        for (std::size_t i = 0; i < weights.layers.size(); ++i) {
+            prefix_ = fmt::format("{}.{}.", names_.layer, i);
+            add_layer(weights.layers[i]);
+        }
+        prefix_.clear();
+        add_norm(names_.final_norm, weights.final_norm);
+        if (!c.tied_head) {
+            add("lm_head", ".weight", TensorRole::head, weights.head.weight, c.vocab, c.d_model);
+        }
+        return std::move(slots_);
+    }
+
+private:
+    void add_layer(const LayerWeights& layer) {
+        const ModelConfig& c = config_;
+        add_norm(names_.attn_norm, layer.attn_norm);
+        if (names_.attn_qkv.size() == 1) {
+            add_linear(names_.attn_qkv[0], layer.attn_qkv, c.qkv_bias);
+        } else {
+            const int k = c.q_width();
+            const int v = k + c.kv_width();
+            add_linear(names_.attn_qkv[0], rows_of(layer.attn_qkv, 0, k), c.qkv_bias);
+            add_linear(names_.attn_qkv[1], rows_of(layer.attn_qkv, k, c.kv_width()), c.qkv_bias);
+            add_linear(names_.attn_qkv[2], rows_of(layer.attn_qkv, v, c.kv_width()), c.qkv_bias);
+        }
+        add_linear(names_.attn_out, layer.attn_out, c.attn_out_bias, TensorRole::residual_matrix);
+        add_norm(names_.ff_norm, layer.ff_norm);
+        if (c.gated_ff) add_linear(names_.ff_gate, layer.ff_gate, c.ff_bias);
+        add_linear(names_.ff_up, layer.ff_up, c.ff_bias);
+        add_linear(names_.ff_down, layer.ff_down, c.ff_bias, TensorRole::residual_matrix);
+    }
+    void add_norm(const char* name, const Norm& norm) {
+        add(name, ".weight", TensorRole::norm_weight, norm.weight, 1, config_.d_model);
+        if (config_.norm == NormKind::layer_norm) {
+            add(name, ".bias", TensorRole::bias, norm.bias, 1, config_.d_model);
+        }
+    }
+    void add_linear(const char* name, const Linear& linear, bool bias, TensorRole role = TensorRole::matrix) {
+        add(name, ".weight", role, linear.weight, linear.n_out, linear.n_in);
+        slots_.back().conv1d = names_.conv1d;
+        if (bias) add(name, ".bias", TensorRole::bias, linear.bias, 1, linear.n_out);
+    }
+    void add(const char* name, const char* suffix, TensorRole role, const float* data, std::int64_t rows,
+             std::int64_t columns) {
+        // The block is ours and still under construction: only here are its const views made writable.
+        slots_.push_back({prefix_ + name + suffix, role, const_cast<float*>(data), rows, columns, false});
+    }
+
+    const ModelConfig& config_;
+    TensorNames names_;
+    std::string prefix_;
+    std::vector<TensorSlot> slots_;
+};
+
 }  // namespace
 
 std::uint64_t Weights::bytes_read_per_step() const {
-    std::uint64_t floats = 2 * static_cast<std::uint64_t>(config.d_model);
+    std::uint64_t floats = 0;
+    const auto add_norm = [&](const Norm& norm) {
+        floats += static_cast<std::uint64_t>(config.d_model) * (norm.bias != nullptr ? 2 : 1);
+    };
     const auto add = [&](const Linear& linear) {
         const auto n_out = static_cast<std::uint64_t>(linear.n_out);
         floats += n_out * static_cast<std::uint64_t>(linear.n_in) + (linear.bias != nullptr ? n_out : 0);
     };
     for (const LayerWeights& layer : layers) {
-        floats += 4 * static_cast<std::uint64_t>(config.d_model);
+        add_norm(layer.attn_norm);
         add(layer.attn_qkv);
         add(layer.attn_out);
+        add_norm(layer.ff_norm);
+        add(layer.ff_gate);
         add(layer.ff_up);
         add(layer.ff_down);
     }
+    add_norm(final_norm);
     add(head);
     return floats * sizeof(float);
 }
@@ -93,6 +216,7 @@ Result<std::shared_ptr<Weights>> allocate_weights(const ModelConfig& config,
     if (!storage) return storage.error();
     weights->storage = *std::move(storage);
     place_tensors(*weights, weights->storage.f32());
+    if (config.rotary) weights->rotary_frequencies = rotary_frequencies(*config.rotary, config.head_dim);
     return weights;
 }
 
@@ -102,6 +226,7 @@ std::shared_ptr<const Weights> first_layers(std::shared_ptr<const Weights> whole
     weights->config.n_layer = std::min(n_layer, whole->config.n_layer);
     weights->token_embedding = whole->token_embedding;
     weights->position_embedding = whole->position_embedding;
+    weights->rotary_frequencies = whole->rotary_frequencies;
     weights->layers.assign(whole->layers.begin(), whole->layers.begin() + weights->config.n_layer);
     weights->final_norm = whole->final_norm;
     weights->head = whole->head;
@@ -111,36 +236,7 @@ std::shared_ptr<const Weights> first_layers(std::shared_ptr<const Weights> whole
 }
 
 std::vector<TensorSlot> tensor_slots(Weights& weights) {
-    const ModelConfig& c = weights.config;
-    std::vector<TensorSlot> slots;
-    // The block is ours and still under construction: only here are its const views made writable.
-    const auto add = [&](std::string name, const float* data, std::int64_t rows, std::int64_t columns,
-                         bool conv1d) {
-        slots.push_back({std::move(name), const_cast<float*>(data), rows, columns, conv1d});
-    };
-    const auto add_norm = [&](const std::string& name, const Norm& norm) {
-        add(name + ".weight", norm.weight, 1, c.d_model, false);
-        add(name + ".bias", norm.bias, 1, c.d_model, false);
-    };
-    const auto add_linear = [&](const std::string& name, const Linear& linear) {
-        add(name + ".weight", linear.weight, linear.n_out, linear.n_in, true);
-        add(name + ".bias", linear.bias, 1, linear.n_out, false);
-    };
-    add("wte.weight", weights.token_embedding, c.vocab, c.d_model, false);
-    add("wpe.weight", weights.position_embedding, c.n_positions, c.d_model, false);
-    for (std::size_t i = 0; i < weights.layers.size(); ++i) {
-        const LayerWeights& layer = weights.layers[i];
-        const std::string prefix = fmt::format("h.{}.", i);
-        add_norm(prefix + "ln_1", layer.attn_norm);
-        add_linear(prefix + "attn.c_attn", layer.attn_qkv);
-        add_linear(prefix + "attn.c_proj", layer.attn_out);
-        add_norm(prefix + "ln_2", layer.ff_norm);
-        add_linear(prefix + "mlp.c_fc", layer.ff_up);
-        add_linear(prefix + "mlp.c_proj", layer.ff_down);
-    }
-    add_norm("ln_f", weights.final_norm);
-    if (!c.tied_head) add("lm_head.weight", weights.head.weight, c.vocab, c.d_model, false);
-    return slots;
+    return SlotList(weights.config).list(weights);
 }
 
 std::vector<TensorSlot> planned_slots(const ModelConfig& config) {

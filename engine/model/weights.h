@@ -20,19 +20,20 @@ struct Linear {
     int n_out = 0;
 };
 
-/// Scale and shift of a LayerNorm.
+/// Scale and shift of a LayerNorm, scale alone of an RMSNorm.
 struct Norm {
     const float* weight = nullptr;  // [d_model]
-    const float* bias = nullptr;    // [d_model]
+    const float* bias = nullptr;    // [d_model], or null
 };
 
-/// One transformer block of the gpt2 family.
+/// One transformer block; the config says which parts it has.
 struct LayerWeights {
     Norm attn_norm;
     Linear attn_qkv;  // n_in d_model, n_out (n_head + 2 n_kv_head) * head_dim: q, then k, then v, heads
                       // contiguous in each
-    Linear attn_out;  // n_in d_model, n_out d_model
+    Linear attn_out;  // n_in n_head * head_dim, n_out d_model
     Norm ff_norm;
+    Linear ff_gate;  // n_in d_model, n_out d_ff; no weight without ModelConfig::gated_ff
     Linear ff_up;    // n_in d_model, n_out d_ff
     Linear ff_down;  // n_in d_ff, n_out d_model
 };
@@ -42,7 +43,8 @@ struct LayerWeights {
 struct Weights {
     ModelConfig config;
     const float* token_embedding = nullptr;     // [vocab, d_model]
-    const float* position_embedding = nullptr;  // [n_positions, d_model]
+    const float* position_embedding = nullptr;  // [n_positions, d_model]; null with rotary positions
+    std::vector<double> rotary_frequencies;     // [head_dim / 2]; empty with learned positions
     std::vector<LayerWeights> layers;           // [n_layer]
     Norm final_norm;
     Linear head;         // n_in d_model, n_out vocab, no bias
@@ -71,16 +73,29 @@ std::shared_ptr<const Weights> first_layers(std::shared_ptr<const Weights> whole
 Result<std::shared_ptr<Weights>> allocate_weights(const ModelConfig& config,
                                                   std::shared_ptr<MemoryLedger> ledger);
 
+/// What a tensor is for.
+enum class TensorRole {
+    token_embedding,
+    position_embedding,
+    norm_weight,
+    matrix,
+    residual_matrix,  ///< a matrix whose product is added to the residual stream
+    bias,
+    head,
+};
+
 /// A named tensor of a model under construction, in the engine's layout.
 struct TensorSlot {
     std::string name;  ///< Hugging Face name without prefix, e.g. "h.0.attn.c_attn.weight"
+    TensorRole role = TensorRole::matrix;
     float* data = nullptr;
     std::int64_t rows = 0;  ///< n_out for matrices ([rows, columns], output-major), 1 for vectors
     std::int64_t columns = 0;
     bool conv1d = false;  ///< the file stores this matrix as [n_in, n_out]: transpose when copying
 };
 
-/// Every tensor a loader must fill, in a fixed order. The tied head is not listed (it is the token
+/// Every tensor a loader must fill, in a fixed order. Where the files keep queries, keys and values apart,
+/// each is a slot inside `attn_qkv`. The tied head is not listed (it is the token
 /// embedding).
 std::vector<TensorSlot> tensor_slots(Weights& weights);
 /// The same for weights that are not allocated yet: names and sizes, `data` null. `config` must be valid.

@@ -15,17 +15,17 @@ Owner owner_of(Temporary temporary) {
 Result<void> Workspace::reserve(const ModelConfig& config, int batch, std::int64_t rows,
                                 std::int64_t logit_rows, std::int64_t scores, int n_slot) {
     if (policy_ == AllocationPolicy::fresh) return {};
-    const std::int64_t q_width = std::int64_t{config.n_head} * config.head_dim;
-    const std::int64_t kv_width = std::int64_t{config.n_kv_head} * config.head_dim;
     const auto make_room = [&](Temporary temporary, std::int64_t floats) -> Result<void> {
         const auto taken = take(temporary, floats);
         return taken ? Result<void>() : Result<void>(taken.error());
     };
     DS_TRY(make_room(Temporary::residual, rows * config.d_model));
     DS_TRY(make_room(Temporary::normed, std::max(rows, logit_rows) * config.d_model));
-    DS_TRY(make_room(Temporary::qkv, rows * (q_width + 2 * kv_width)));
-    DS_TRY(make_room(Temporary::mixed, rows * q_width));
+    DS_TRY(make_room(Temporary::qkv, rows * config.qkv_width()));
+    DS_TRY(make_room(Temporary::mixed, rows * config.q_width()));
     DS_TRY(make_room(Temporary::ff, rows * config.d_ff));
+    if (config.gated_ff) DS_TRY(make_room(Temporary::gate, rows * config.d_ff));
+    if (config.rotary) DS_TRY(make_room(Temporary::turns, rows * config.head_dim));
     DS_TRY(make_room(Temporary::logits, logit_rows * config.vocab));
     DS_TRY(make_room(Temporary::scores, scores));
     plan_.reserve(batch, static_cast<int>(rows), n_slot);

@@ -20,10 +20,12 @@ enum class Temporary {
     qkv,       // [rows, (n_head + 2 n_kv_head) * head_dim]
     mixed,     // [rows, n_head * head_dim]
     ff,        // [rows, d_ff]
+    gate,      // [rows, d_ff], of gated feed-forward blocks
+    turns,     // [rows, head_dim], the angles of rotary positions
     logits,    // [logit_rows, vocab]
     scores,    // attention scratch
 };
-inline constexpr std::size_t n_temporary = 7;
+inline constexpr std::size_t n_temporary = 9;
 
 /// The work buffers of one lane's forward calls, tracked by owner. With the policy `reused` they grow when a
 /// call needs more and are kept until `release`; with `fresh` every temporary is a heap allocation of its

@@ -5,14 +5,15 @@
 The numbers come from an independent implementation, PyTorch and Hugging Face transformers:
 
     pip install torch transformers safetensors
-    python3 make_goldens.py                          # the tiny random models: gpt2/*/
+    python3 make_goldens.py                          # the tiny random models: gpt2/*/ and llama/*/
+    python3 make_goldens.py --llama                  # llama/*/ only
     python3 make_goldens.py --sampling               # sampling.safetensors
     python3 make_goldens.py --demo ../../resources/models/demo   # demo*.safetensors
     pip install gguf && python3 make_goldens.py --gguf           # ggml_types.safetensors
 
 The tests need none of these packages: they read the committed files.
 
-Each folder gpt2/NAME is a model as Hugging Face programs write it, with `golden.safetensors` beside it:
+Each folder gpt2/NAME or llama/NAME is a model as Hugging Face programs write it, with `golden.safetensors` beside it:
 `prompt.I` (I64, [T]) and `logits.I` (F32, [T, vocab]) for several prompts. Weights stored in F16 or BF16
 are read back from the file first, so the reference sees the rounded weights; it then computes in F64.
 Every parameter is random, biases and norms included, so that a part which is left out shows.
@@ -83,14 +84,15 @@ def randomise(model, seed):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
-            if "ln_" in name and name.endswith("weight"):
+            if ("ln_" in name or "norm" in name) and name.endswith("weight"):
                 parameter.copy_(1 + 0.2 * noise)
             elif name.endswith("bias"):
                 parameter.copy_(0.2 * noise)
-            elif "wte" in name or "wpe" in name or "lm_head" in name:
+            elif "wte" in name or "wpe" in name or "embed_tokens" in name or "lm_head" in name:
                 parameter.copy_(0.5 * noise)
             else:
-                parameter.copy_(noise / parameter.shape[0] ** 0.5)
+                n_in = parameter.shape[0] if ".h." in name else parameter.shape[1]  # GPT-2 keeps it first
+                parameter.copy_(noise / n_in**0.5)
 
 
 def save_model(model, case, folder):
@@ -170,6 +172,143 @@ def make_tiny_models():
         generator = torch.Generator().manual_seed(100 + seed)
         prompts = [torch.randint(VOCAB, (n,), generator=generator).tolist() for n in (1, 7, N_POSITIONS)]
         logits = reference_logits(read_back(folder), prompts)
+        save_golden(folder / "golden.safetensors", prompts, logits)
+        size = sum(file.stat().st_size for file in folder.iterdir())
+        print(f"{name}: {size} bytes, standard deviation of the logits {logits[-1].std():.3g}")
+
+
+ROPE_LINEAR = {"rope_type": "linear", "factor": 4.0}
+ROPE_LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 16,
+}
+ROPE_YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 4.0}
+YARN_MSCALE = {"mscale": 1.3, "mscale_all_dim": 0.7, "truncate": False}
+
+# `old` writes the rope fields of config.json as transformers 4 did: rope_theta beside rope_scaling
+LLAMA_CASES = {
+    "one-kv-head-f32": dict(
+        kind="Llama", heads=4, kv_heads=1, head_dim=4, tied=True, dtype=torch.float32, prefix=False, buffers=True
+    ),
+    "two-kv-heads-bf16": dict(kind="Llama", heads=4, kv_heads=2, head_dim=8, tied=True, dtype=torch.bfloat16),
+    # the heads are narrower than the model together, and the head is apart
+    "untied-f16": dict(kind="Llama", heads=3, kv_heads=3, head_dim=10, hidden=24, theta=500.0, dtype=torch.float16),
+    "biases-f32": dict(kind="Llama", heads=2, kv_heads=2, biases=True, dtype=torch.float32),
+    "linear-old-f32": dict(
+        kind="Llama", heads=2, kv_heads=1, positions=64, rope=ROPE_LINEAR, old="type", dtype=torch.float32
+    ),
+    "llama3-old-f32": dict(
+        kind="Llama", heads=2, kv_heads=1, head_dim=16, positions=64, rope=ROPE_LLAMA3, old="rope_type",
+        dtype=torch.float32,
+    ),
+    "llama3-f32": dict(
+        kind="Llama", heads=2, kv_heads=2, head_dim=16, positions=64, rope=ROPE_LLAMA3, dtype=torch.float32
+    ),
+    "yarn-f32": dict(kind="Llama", heads=2, kv_heads=1, head_dim=16, positions=64, rope=ROPE_YARN, dtype=torch.float32),
+    "yarn-mscale-f32": dict(
+        kind="Qwen2", heads=2, kv_heads=1, head_dim=16, positions=64, rope=ROPE_YARN | YARN_MSCALE,
+        dtype=torch.float32,
+    ),
+    "qwen2-f32": dict(kind="Qwen2", heads=4, kv_heads=2, theta=1e6, tied=True, dtype=torch.float32),
+    "qwen2-window-f32": dict(kind="Qwen2", heads=2, kv_heads=1, window=5, dtype=torch.float32),
+    "mistral-f32": dict(kind="Mistral", heads=4, kv_heads=2, head_dim=6, window=6, dtype=torch.float32),
+    "sharded-bf16": dict(kind="Mistral", heads=2, kv_heads=1, window=None, dtype=torch.bfloat16, shards="4KB"),
+}
+
+
+def llama_config(case):
+    classes = {"Llama": transformers.LlamaConfig, "Mistral": transformers.MistralConfig, "Qwen2": transformers.Qwen2Config}
+    settings = dict(
+        vocab_size=VOCAB,
+        hidden_size=case.get("hidden", 16),
+        intermediate_size=28,
+        num_hidden_layers=2,
+        num_attention_heads=case["heads"],
+        num_key_value_heads=case["kv_heads"],
+        max_position_embeddings=case.get("positions", N_POSITIONS),
+        rms_norm_eps=1e-5,
+        tie_word_embeddings=case.get("tied", False),
+        rope_parameters={"rope_theta": case.get("theta", 10000.0)} | case.get("rope", {"rope_type": "default"}),
+        bos_token_id=VOCAB - 1,
+        eos_token_id=[VOCAB - 1, VOCAB - 2],
+        pad_token_id=None,
+    )
+    if "head_dim" in case:
+        settings["head_dim"] = case["head_dim"]
+    if "window" in case:
+        settings["sliding_window"] = case["window"]
+        if case["kind"] == "Qwen2":
+            settings |= dict(use_sliding_window=True, max_window_layers=0)
+    if case.get("biases"):
+        settings |= dict(attention_bias=True, mlp_bias=True)
+    config = classes[case["kind"]](**settings)
+    config.architectures = [case["kind"] + "ForCausalLM"]
+    return config
+
+
+def as_older_programs_wrote(path, key):
+    """Moves the rope fields of a config.json to where transformers 4 put them."""
+    config = json.loads(path.read_text())
+    rope = config.pop("rope_parameters")
+    config["rope_theta"] = rope.pop("rope_theta")
+    config["rope_scaling"] = {key if name == "rope_type" else name: value for name, value in rope.items()}
+    path.write_text(json.dumps(config, indent=2) + "\n")
+
+
+def save_llama(model, case, folder):
+    model = model.to(case["dtype"])
+    if "shards" in case:
+        model.save_pretrained(folder, max_shard_size=case["shards"])
+    else:
+        model.config.dtype = case["dtype"]
+        model.config.save_pretrained(folder)
+        tensors = {}
+        for name, tensor in model.state_dict().items():
+            if name == "lm_head.weight" and model.config.tie_word_embeddings:
+                continue
+            tensors[name if case.get("prefix", True) else name.removeprefix("model.")] = tensor.clone().contiguous()
+        if case.get("buffers"):
+            for layer in range(model.config.num_hidden_layers):
+                tensors[f"layers.{layer}.self_attn.rotary_emb.inv_freq"] = torch.ones(case["head_dim"] // 2)
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    if "old" in case:
+        as_older_programs_wrote(folder / "config.json", case["old"])
+
+
+def read_back_llama(folder):
+    """The model as stored, in F64; as read_back, the weights are placed by name here."""
+    config = transformers.AutoConfig.from_pretrained(folder)
+    config._attn_implementation = "eager"
+    model = transformers.AutoModelForCausalLM.from_config(config)
+    named = {}
+    for file in sorted(folder.glob("model*.safetensors")):
+        for name, tensor in load_file(file).items():
+            if not name.endswith("inv_freq"):
+                known = name.startswith("model.") or name == "lm_head.weight"
+                named[name if known else "model." + name] = tensor.double()
+    if config.tie_word_embeddings:
+        named["lm_head.weight"] = named["model.embed_tokens.weight"]
+    model = model.double()
+    model.load_state_dict(named, strict=True)
+    return model.eval()
+
+
+def make_llama_models():
+    for seed, (name, case) in enumerate(LLAMA_CASES.items(), start=1):
+        folder = HERE / "llama" / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        config = llama_config(case)
+        model = transformers.AutoModelForCausalLM.from_config(config)
+        randomise(model, 50 + seed)
+        save_llama(model, case, folder)
+        generator = torch.Generator().manual_seed(150 + seed)
+        lengths = (1, 7, config.max_position_embeddings)
+        prompts = [torch.randint(VOCAB, (n,), generator=generator).tolist() for n in lengths]
+        logits = reference_logits(read_back_llama(folder), prompts)
         save_golden(folder / "golden.safetensors", prompts, logits)
         size = sum(file.stat().st_size for file in folder.iterdir())
         print(f"{name}: {size} bytes, standard deviation of the logits {logits[-1].std():.3g}")
@@ -400,6 +539,7 @@ def main():
     parser.add_argument("--demo", type=Path, help="folder of the demo model: make its files only")
     parser.add_argument("--sampling", action="store_true", help="make sampling.safetensors only")
     parser.add_argument("--gguf", action="store_true", help="make ggml_types.safetensors only")
+    parser.add_argument("--llama", action="store_true", help="make the models of the Llama family only")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.demo is not None:
@@ -408,8 +548,11 @@ def main():
         make_sampling()
     elif arguments.gguf:
         make_gguf()
+    elif arguments.llama:
+        make_llama_models()
     else:
         make_tiny_models()
+        make_llama_models()
         make_sampling()
 
 

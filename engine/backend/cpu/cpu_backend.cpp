@@ -19,6 +19,22 @@ constexpr std::int64_t min_parallel_work = 64 * 1024;
 // OpenBLAS packs the whole weight matrix in a product of few rows; one pass per row is faster up to here.
 constexpr int max_gemv_rows = 2;
 
+void activate(float* x, std::int64_t n, Activation activation) {
+    switch (activation) {
+        case Activation::gelu_tanh: return vector_math::gelu_tanh(x, n);
+        case Activation::silu: return vector_math::silu(x, n);
+        case Activation::gelu_erf:
+            for (std::int64_t i = 0; i < n; ++i) {
+                x[i] = 0.5f * x[i] * (1.0f + std::erf(x[i] * 0.70710678118654752f));
+            }
+            return;
+        case Activation::relu:
+            // Written so that a NaN stays a NaN.
+            for (std::int64_t i = 0; i < n; ++i) x[i] = x[i] < 0.0f ? 0.0f : x[i];
+            return;
+    }
+}
+
 blasint blas_int(std::int64_t value) {
     return static_cast<blasint>(value);
 }
@@ -78,20 +94,40 @@ public:
         });
     }
 
-    void activation(float* x, std::int64_t n, Activation activation) override {
-        split(n, 256, n * 16, [&](std::int64_t begin, std::int64_t end) {
-            switch (activation) {
-                case Activation::gelu_tanh: vector_math::gelu_tanh(x + begin, end - begin); break;
-                case Activation::gelu_erf:
-                    for (std::int64_t i = begin; i < end; ++i) {
-                        x[i] = 0.5f * x[i] * (1.0f + std::erf(x[i] * 0.70710678118654752f));
-                    }
-                    break;
-                case Activation::relu:
-                    // Written so that a NaN stays a NaN.
-                    for (std::int64_t i = begin; i < end; ++i) x[i] = x[i] < 0.0f ? 0.0f : x[i];
-                    break;
+    void rms_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override {
+        split(rows, 1, std::int64_t{rows} * d * 8, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t r = begin; r < end; ++r) {
+                vector_math::rms_norm(x + r * d, d, norm.weight, eps, y + r * d);
             }
+        });
+    }
+
+    void rotate(const HeadRows& heads, const float* turns, RotaryPairs pairs) override {
+        const std::int64_t d = heads.head_dim;
+        const auto turn =
+            pairs == RotaryPairs::halves ? vector_math::rotate_halves : vector_math::rotate_neighbours;
+        split(heads.rows, 1, std::int64_t{heads.rows} * heads.n_head * d * 8,
+              [&](std::int64_t begin, std::int64_t end) {
+                  for (std::int64_t r = begin; r < end; ++r) {
+                      const float* cosines = turns + r * d;
+                      for (int h = 0; h < heads.n_head; ++h) {
+                          turn(heads.x + r * heads.stride + h * d, d / 2, cosines, cosines + d / 2);
+                      }
+                  }
+              });
+    }
+
+    void activation(float* x, std::int64_t n, Activation activation) override {
+        split(n, 256, n * 16,
+              [&](std::int64_t begin, std::int64_t end) { activate(x + begin, end - begin, activation); });
+    }
+
+    void gate(float* x, std::int64_t n, Activation activation, float* y) override {
+        split(n, 256, n * 16, [&](std::int64_t begin, std::int64_t end) {
+            if (activation == Activation::silu)
+                return vector_math::silu_multiply(x + begin, end - begin, y + begin);
+            activate(x + begin, end - begin, activation);
+            for (std::int64_t i = begin; i < end; ++i) y[i] *= x[i];
         });
     }
 

@@ -179,6 +179,7 @@ private slots:
         QTest::newRow("erf") << static_cast<int>(Activation::gelu_erf);
         QTest::newRow("tanh") << static_cast<int>(Activation::gelu_tanh);
         QTest::newRow("relu") << static_cast<int>(Activation::relu);
+        QTest::newRow("silu") << static_cast<int>(Activation::silu);
     }
     void activations() {
         QFETCH(int, activation);
@@ -187,6 +188,7 @@ private slots:
         std::vector<double> expected(x.begin(), x.end());
         for (double& e : expected) {
             if (kind == Activation::relu) e = std::max(e, 0.0);
+            if (kind == Activation::silu) e = e / (1 + std::exp(-e));
             if (kind == Activation::gelu_erf) e = 0.5 * e * (1 + std::erf(e / std::sqrt(2.0)));
             if (kind == Activation::gelu_tanh) {
                 e = 0.5 * e * (1 + std::tanh(0.7978845608028654 * (e + 0.044715 * e * e * e)));
@@ -216,6 +218,115 @@ private slots:
             }
         }
         QVERIFY(largest_difference(y, expected) < 5e-6);
+    }
+
+    void rmsNorm_data() {
+        QTest::addColumn<int>("d");
+        for (const int d : {1, 7, 16, 77, 2048}) QTest::addRow("%d", d) << d;
+    }
+    void rmsNorm() {
+        QFETCH(int, d);
+        auto x = random_floats(8, 3 * d, 5.0f);
+        const auto weight = random_floats(9, d);
+        std::vector<double> expected(x.size());
+        for (int r = 0; r < 3; ++r) {
+            const auto row = static_cast<std::size_t>(r * d);
+            double squares = 0;
+            for (std::size_t i = row; i < row + static_cast<std::size_t>(d); ++i)
+                squares += double{x[i]} * double{x[i]} / d;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(d); ++i) {
+                expected[row + i] = double{x[row + i]} / std::sqrt(squares + 1e-3) * double{weight[i]};
+            }
+        }
+        std::vector<float> y(x.size());
+        const auto backend = make_cpu_backend(2);
+        backend->rms_norm(x.data(), 3, d, {weight.data(), nullptr}, 1e-3f, y.data());
+        QVERIFY(largest_difference(y, expected) < 5e-6);
+        backend->rms_norm(x.data(), 3, d, {weight.data(), nullptr}, 1e-3f, x.data());  // in place
+        QVERIFY(x == y);
+    }
+
+    void gate_data() {
+        QTest::addColumn<int>("activation");
+        QTest::addColumn<int>("n");
+        for (const int n : {1, 15, 16, 1003, 20000}) {
+            QTest::addRow("silu, %d", n) << static_cast<int>(Activation::silu) << n;
+        }
+        QTest::newRow("relu") << static_cast<int>(Activation::relu) << 1003;
+    }
+    void gate() {
+        QFETCH(int, activation);
+        QFETCH(int, n);
+        const auto kind = static_cast<Activation>(activation);
+        auto x = random_floats(11, n, 4.0f);
+        auto y = random_floats(12, n);
+        // Far outside of what exp can hold.
+        x[0] = -500.0f;
+        if (n > 2) x[1] = 500.0f;
+        if (n > 20) x[20] = -90.0f;
+        std::vector<double> expected(y.begin(), y.end());
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const double v = double{x[i]};
+            expected[i] *= kind == Activation::silu ? v / (1 + std::exp(-v)) : std::max(v, 0.0);
+        }
+        make_cpu_backend(2)->gate(x.data(), n, kind, y.data());
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            QVERIFY(std::abs(double{y[i]} - expected[i]) <= 1e-6 * (1 + std::abs(expected[i])));
+        }
+    }
+
+    void gateHidesNothing() {
+        std::vector<float> x(40, 1.0f);
+        std::vector<float> y(40, 1.0f);
+        x[3] = x[37] = std::numeric_limits<float>::quiet_NaN();
+        y[17] = std::numeric_limits<float>::quiet_NaN();
+        make_cpu_backend(1)->gate(x.data(), 40, Activation::silu, y.data());
+        for (const std::size_t i : {3u, 17u, 37u}) QVERIFY(std::isnan(y[i]));
+        QVERIFY(std::isfinite(y[16]));
+    }
+
+    void rotate_data() {
+        QTest::addColumn<int>("head_dim");
+        QTest::addColumn<bool>("neighbours");
+        QTest::addColumn<int>("rows");
+        for (const int head_dim : {2, 6, 16, 34, 64, 128}) {
+            for (const bool neighbours : {false, true}) {
+                const int rows = head_dim == 64 ? 200 : 3;  // enough for several threads
+                QTest::addRow("%d, %s", head_dim, neighbours ? "neighbours" : "halves")
+                    << head_dim << neighbours << rows;
+            }
+        }
+    }
+    void rotate() {
+        QFETCH(int, head_dim);
+        QFETCH(bool, neighbours);
+        QFETCH(int, rows);
+        constexpr int n_head = 3;
+        const int stride = n_head * head_dim + 5;
+        auto x = random_floats(13, std::int64_t{rows} * stride);
+        std::vector<double> expected(x.begin(), x.end());
+        std::vector<float> turns(static_cast<std::size_t>(rows * head_dim));
+        const int half = head_dim / 2;
+        for (int r = 0; r < rows; ++r) {
+            for (int i = 0; i < half; ++i) {
+                const double angle = 0.37 * r + i;
+                turns[static_cast<std::size_t>(r * head_dim + i)] = static_cast<float>(std::cos(angle));
+                turns[static_cast<std::size_t>(r * head_dim + half + i)] =
+                    static_cast<float>(std::sin(angle));
+                for (int h = 0; h < n_head; ++h) {
+                    const int head = r * stride + h * head_dim;
+                    const auto a = static_cast<std::size_t>(head + (neighbours ? 2 * i : i));
+                    const auto b = static_cast<std::size_t>(head + (neighbours ? 2 * i + 1 : i + half));
+                    const double before_a = expected[a];
+                    const double before_b = expected[b];
+                    expected[a] = before_a * std::cos(angle) - before_b * std::sin(angle);
+                    expected[b] = before_b * std::cos(angle) + before_a * std::sin(angle);
+                }
+            }
+        }
+        make_cpu_backend(3)->rotate({x.data(), stride, rows, n_head, head_dim}, turns.data(),
+                                    neighbours ? RotaryPairs::neighbours : RotaryPairs::halves);
+        QVERIFY(largest_difference(x, expected) < 1e-6);  // and what lies between the tokens is left alone
     }
 
     void attention_data() {

@@ -37,7 +37,7 @@ inline std::shared_ptr<const Weights> lively_weights(ModelConfig config, std::ui
     auto to = tensor_slots(*weights);
     const auto from = tensor_slots(const_cast<Weights&>(**random));
     for (std::size_t i = 0; i < to.size(); ++i) {
-        const bool scaled = to[i].rows > 1 || to[i].name == "wpe.weight";
+        const bool scaled = to[i].rows > 1 || to[i].role == TensorRole::position_embedding;
         const std::int64_t n = to[i].rows * to[i].columns;
         for (std::int64_t k = 0; k < n; ++k) to[i].data[k] = from[i].data[k] * (scaled ? 12.0f : 1.0f);
     }
@@ -49,8 +49,8 @@ struct LaneFixture {
     std::shared_ptr<const Weights> weights;
     std::unique_ptr<Backend> backend = make_cpu_backend(2);
 
-    explicit LaneFixture(int n_positions = 64) {
-        ModelConfig config = *preset_config("tiny");
+    explicit LaneFixture(int n_positions = 64, std::string_view preset = "tiny") {
+        ModelConfig config = *preset_config(preset);
         config.n_positions = n_positions;
         weights = lively_weights(config, 5, ledger);
     }

@@ -203,13 +203,19 @@ private slots:
     }
 
     void decodingAllocatesNothing_data() {
+        QTest::addColumn<QString>("preset");
         QTest::addColumn<QString>("lane");
-        for (const char* name : {"static", "paged", "naive", "batch", "continuous", "int8", "kivi4", "f16"})
-            QTest::newRow(name) << name;
+        for (const char* preset : {"tiny", "tiny-llama"}) {
+            for (const char* name :
+                 {"static", "paged", "naive", "batch", "continuous", "int8", "kivi4", "f16"}) {
+                QTest::addRow("%s, %s", preset, name) << preset << name;
+            }
+        }
     }
     void decodingAllocatesNothing() {
+        QFETCH(QString, preset);
         QFETCH(QString, lane);
-        LaneFixture fixture;
+        LaneFixture fixture(64, preset.toStdString());
         LaneSpec spec = named(lane.toStdString());
         spec.cache.group = 8;
         spec.cache.residual = 8;
@@ -228,14 +234,19 @@ private slots:
     }
 
     void samplingIsTheSameInEveryLane_data() {
+        QTest::addColumn<QString>("preset");
         QTest::addColumn<QString>("lane");
-        for (const char* name : {"static", "concat", "paged", "batch", "batch-right", "batch-packed",
-                                 "naive-batch", "continuous", "speculative", "speculative-layers"})
-            QTest::newRow(name) << name;
+        for (const char* preset : {"tiny", "tiny-llama"}) {
+            for (const char* name : {"static", "concat", "paged", "batch", "batch-right", "batch-packed",
+                                     "naive-batch", "continuous", "speculative", "speculative-layers"}) {
+                QTest::addRow("%s, %s", preset, name) << preset << name;
+            }
+        }
     }
     void samplingIsTheSameInEveryLane() {
+        QFETCH(QString, preset);
         QFETCH(QString, lane);
-        LaneFixture fixture;
+        LaneFixture fixture(64, preset.toStdString());
         Sampling sampling{SamplingKind::sample, 0.8, 40, 42};
         sampling.top_p = 0.95;
         sampling.repetition_penalty = 1.1;
@@ -252,8 +263,9 @@ private slots:
 
     void stopTokensEndARequest_data() { samplingIsTheSameInEveryLane_data(); }
     void stopTokensEndARequest() {
+        QFETCH(QString, preset);
         QFETCH(QString, lane);
-        LaneFixture fixture;
+        LaneFixture fixture(64, preset.toStdString());
         const std::vector<Ids> prompts{prompt_of_7, {5}, {1, 2, 3}};
         const auto naive = fixture.lane(named("naive"));
         const Trail whole = follow(*naive, work_of(prompts, 20));

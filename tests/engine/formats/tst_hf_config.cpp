@@ -42,15 +42,17 @@ void TestHfConfig::refusesWhatItCannotRun_data() {
     const auto unsupported = [](const char* name, const QByteArray& text, const char* sentence) {
         QTest::newRow(name) << text << ErrorKind::unsupported << sentence;
     };
-    unsupported("S15 mamba", "{\"model_type\": \"mamba\"}",
-                "model_type \"mamba\" is not supported, expected \"gpt2\".");
+    unsupported(
+        "S15 mamba", "{\"model_type\": \"mamba\"}",
+        "model_type \"mamba\" is not supported, expected \"gpt2\", \"llama\", \"mistral\" or \"qwen2\".");
     unsupported(
         "S15 T5", config("\"architectures\": [\"T5ForConditionalGeneration\"]"),
         "architecture \"T5ForConditionalGeneration\" is not supported, expected \"GPT2LMHeadModel\".");
     unsupported(
         "classifier", config("\"architectures\": [\"GPT2LMHeadModel\", \"GPT2ForSequenceClassification\"]"),
         "architecture \"GPT2ForSequenceClassification\" is not supported, expected \"GPT2LMHeadModel\".");
-    bad("no model_type", "{\"n_embd\": 8}", "model_type is missing, expected \"gpt2\".");
+    bad("no model_type", "{\"n_embd\": 8}",
+        "model_type is missing, expected \"gpt2\", \"llama\", \"mistral\" or \"qwen2\".");
     bad("model_type is a number", config("\"model_type\": 2"), "model_type is 2, expected a string.");
     bad("architectures is a string", config("\"architectures\": \"GPT2LMHeadModel\""),
         "architectures is \"GPT2LMHeadModel\", expected a list of names.");

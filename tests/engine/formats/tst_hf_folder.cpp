@@ -144,7 +144,8 @@ void TestHfFolder::refusesFoldersThatDoNotFit_data() {
         "%1/model.safetensors: holds no tensors, expected the weights of a gpt2 model.");
     unsupported(
         "S15 other family", [](TinyModel& m) { m.config["model_type"] = "mamba"; },
-        "%1/config.json: model_type \"mamba\" is not supported, expected \"gpt2\".");
+        "%1/config.json: model_type \"mamba\" is not supported, expected \"gpt2\", \"llama\", \"mistral\" or "
+        "\"qwen2\".");
     bad(
         "mixed prefixes", [](TinyModel& m) { m.at("ln_f.bias").name = "transformer.ln_f.bias"; },
         "%1/model.safetensors: some tensor names start with \"transformer.\" and some do not "

@@ -98,10 +98,10 @@ void TestModelSource::brokenModelRefs_data() {
     const QString form = "Model \"%1\": expected preset:NAME or preset:NAME,seed=N with a whole number N.";
     QTest::newRow("empty") << ""
                            << "The model is empty, expected a folder or a name.";
-    QTest::newRow("no name") << "preset:"
-                             << "Model \"preset:\": the preset's name is missing, expected one of tiny, "
-                                "one-block, tiny-window, gpt2-small, "
-                                "gpt2-medium, gpt2-large, gpt2-xl.";
+    QTest::newRow("no name")
+        << "preset:"
+        << "Model \"preset:\": the preset's name is missing, expected one of tiny, one-block, tiny-window, "
+           "tiny-llama, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl.";
     for (const char* text : {"preset:tiny,", "preset:tiny,seed=", "preset:tiny,seed=x", "preset:tiny,seed=-1",
                              "preset:tiny,seed=1.5", "preset:tiny,seed=18446744073709551616",
                              "preset:tiny,17", "preset:tiny,seed=1,seed=2"}) {

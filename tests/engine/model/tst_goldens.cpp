@@ -12,6 +12,7 @@
 #include "engine/formats/model_source.h"
 #include "engine/formats/safetensors.h"
 #include "engine/model/forward.h"
+#include "tests/engine/model/golden_models.h"
 
 using namespace decodescope;
 
@@ -72,17 +73,19 @@ std::vector<float> feed(const Weights& weights, const std::vector<std::int32_t>&
     const ModelConfig& config = weights.config;
     const int n = static_cast<int>(ids.size());
     std::vector<float> logits;
+    const Window window{config.window, 0};
     if (feeding.cache == CacheKind::none) {
         CallTokens call;
         call.add_row(ids, 0);
-        const auto out = forward(weights, call, all_rows(call), nullptr, {}, workspace, backend);
+        const auto out = forward(weights, call, all_rows(call), nullptr, window, workspace, backend);
         if (out) logits.assign(out->logits.begin(), out->logits.end());
         return logits;
     }
     const KvShape shape{config.n_layer, 1, config.n_kv_head, config.head_dim};
     CacheSpec spec;
     spec.kind = feeding.cache;
-    auto cache = make_cache(spec, shape, {n, n, 0, {n, 0}}, ledger);
+    const Window kept = config.window > 0 ? window : Window{n, 0};
+    auto cache = make_cache(spec, shape, {n, n, 0, kept}, ledger);
     if (!cache) return {};
     std::size_t next_chunk = 0;
     for (int fed = 0; fed < n;) {
@@ -91,7 +94,7 @@ std::vector<float> feed(const Weights& weights, const std::vector<std::int32_t>&
         CallTokens call;
         call.add_row(std::span(ids).subspan(static_cast<std::size_t>(fed), static_cast<std::size_t>(chunk)),
                      fed);
-        const auto out = forward(weights, call, all_rows(call), cache->get(), {}, workspace, backend);
+        const auto out = forward(weights, call, all_rows(call), cache->get(), window, workspace, backend);
         if (!out) return {};
         logits.insert(logits.end(), out->logits.begin(), out->logits.end());
         fed += chunk;
@@ -108,6 +111,7 @@ private slots:
     void logitsAreTheReferences_data();
     void logitsAreTheReferences();
     void demoLogitsAreTheReferences();
+    void storiesAreTheReferences();
 
 private:
     const double limit_ = 1e-4;
@@ -118,10 +122,10 @@ void TestGoldens::logitsAreTheReferences_data() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<CacheKind>("cache");
     QTest::addColumn<std::vector<int>>("chunks");
-    for (const char* model :
-         {"plain-f32", "untied-f32", "inner-f16", "scaled-bf16", "buffers-f32", "sharded-f16"}) {
+    for (const std::string& model : test::golden_models()) {
         const auto row = [&](const char* feeding, CacheKind cache, std::vector<int> chunks) {
-            QTest::addRow("%s, %s", model, feeding) << QString(model) << cache << std::move(chunks);
+            QTest::addRow("%s, %s", model.c_str(), feeding)
+                << QString::fromStdString(model) << cache << std::move(chunks);
         };
         row("all at once without a cache", CacheKind::none, {});
         row("all at once, static", CacheKind::static_, {});
@@ -131,7 +135,7 @@ void TestGoldens::logitsAreTheReferences_data() {
         row("chunks of 3 and 8, concat", CacheKind::concat, {3, 8});
         row("chunks of 7 and 2, paged", CacheKind::paged, {7, 2});
         row("one by one, paged", CacheKind::paged, {1});
-        row("chunks of 4 and 1, a window as wide as the text", CacheKind::window, {4, 1});
+        row("chunks of 4 and 1, the model's window or one as wide as the text", CacheKind::window, {4, 1});
     }
 }
 
@@ -139,7 +143,7 @@ void TestGoldens::logitsAreTheReferences() {
     QFETCH(QString, model);
     QFETCH(CacheKind, cache);
     QFETCH(std::vector<int>, chunks);
-    const auto folder = std::filesystem::path(DECODESCOPE_TEST_DATA) / "gpt2" / model.toStdString();
+    const auto folder = std::filesystem::path(DECODESCOPE_TEST_DATA) / model.toStdString();
     const auto file = SafetensorsFile::open(folder / "golden.safetensors");
     QVERIFY2(file, file ? "" : file.error().message.c_str());
     const auto loaded =
@@ -184,6 +188,48 @@ void TestGoldens::demoLogitsAreTheReferences() {
         const double error = relative_error(logits, goldens[0].logits, vocab);
         QVERIFY2(error <= limit_, qPrintable(QString("error %1 of the standard deviation").arg(error)));
     }
+}
+
+// A trained model with grouped heads, its greedy answer to the token 1, and the first
+// logits, computed by a program of a few lines that shares nothing with this one.
+void TestGoldens::storiesAreTheReferences() {
+    const auto folder = std::filesystem::path(DECODESCOPE_TEST_DATA) / "../../../shared/data/stories260K/hf";
+    if (!std::filesystem::exists(folder)) QSKIP("../shared/data/stories260K/hf is not there");
+    const auto ledger = std::make_shared<MemoryLedger>();
+    const auto loaded = load_model({.path = folder.string(), .preset = {}, .seed = 0}, ledger);
+    QVERIFY2(loaded, loaded ? "" : loaded.error().message.c_str());
+    QVERIFY(loaded->tokenizer == nullptr);
+    QVERIFY(!loaded->weights->notes.empty());
+    const Weights& weights = *loaded->weights;
+    const ModelConfig& config = weights.config;
+    const std::vector<std::int32_t> expected{
+        403, 407, 261, 378, 432, 383, 286, 261, 376, 298, 315, 421, 395, 317, 426, 338, 401, 396, 267, 337,
+        410, 408, 419, 292, 411, 322, 265, 282, 295, 433, 426, 385, 328, 432, 358, 394, 261, 370, 432, 352};
+    const int n = static_cast<int>(expected.size());
+    CacheSpec spec;
+    spec.kind = CacheKind::static_;
+    auto cache =
+        make_cache(spec, {config.n_layer, 1, config.n_kv_head, config.head_dim}, {n + 1, 1, 0, {}}, ledger);
+    QVERIFY(cache);
+    Workspace workspace(ledger);
+    std::vector<std::int32_t> found{1};
+    for (int i = 0; i < n; ++i) {
+        CallTokens call;
+        call.add(found.back(), i);
+        call.end_row();
+        const auto out = forward(weights, call, last_rows(call), cache->get(), {}, workspace, *backend_);
+        QVERIFY2(out, out ? "" : out.error().message.c_str());
+        if (i == 0) {
+            const float first[] = {-6.22291f, 8.40434f, -6.22374f, -6.22254f, -6.22195f, -6.22288f};
+            for (std::size_t k = 0; k < std::size(first); ++k) {
+                QVERIFY(std::abs(out->logits[k] - first[k]) < 2e-5f);
+            }
+        }
+        const auto best = std::max_element(out->logits.begin(), out->logits.end());
+        found.push_back(static_cast<std::int32_t>(best - out->logits.begin()));
+    }
+    found.erase(found.begin());
+    QCOMPARE(found, expected);
 }
 
 QTEST_APPLESS_MAIN(TestGoldens)

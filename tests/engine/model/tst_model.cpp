@@ -9,6 +9,7 @@
 #include "engine/cache/kv_cache.h"
 #include "engine/model/forward.h"
 #include "engine/model/preset.h"
+#include "engine/model/rotary.h"
 
 using namespace decodescope;
 
@@ -21,6 +22,9 @@ private slots:
         QTest::addColumn<qint64>("parameters");
         QTest::addColumn<qint64>("kv_bytes_f16");
         QTest::newRow("tiny") << "tiny" << qint64{64 * 32 * 2 + 2 * 12704 + 64} << qint64{256};
+        QTest::newRow("llama") << "tiny-llama"
+                               << qint64{64 * 32 + 2 * (2 * 32 + 64 * 32 + 32 * 32 + 3 * 80 * 32) + 32}
+                               << qint64{128};
         QTest::newRow("small") << "gpt2-small" << qint64{124439808} << qint64{36864};
         QTest::newRow("medium") << "gpt2-medium" << qint64{354823168} << qint64{98304};
         QTest::newRow("large") << "gpt2-large" << qint64{774030080} << qint64{184320};
@@ -41,7 +45,7 @@ private slots:
         QVERIFY(!config);
         QCOMPARE(config.error().kind, ErrorKind::bad_input);
         QVERIFY(QString::fromStdString(config.error().message)
-                    .contains("tiny, one-block, tiny-window, gpt2-small"));
+                    .contains("tiny, one-block, tiny-window, tiny-llama, gpt2-small"));
     }
 
     // The documented seed gives these bits on every machine.
@@ -111,9 +115,16 @@ private slots:
     }
 
     void everyTensorIsListedOnce() {
-        for (const bool tied : {true, false}) {
-            ModelConfig config = *preset_config("tiny");
-            config.tied_head = tied;
+        std::vector<ModelConfig> configs;
+        for (const char* preset : {"tiny", "tiny-llama"}) {
+            configs.insert(configs.end(), 5, *preset_config(preset));
+            configs.back().tied_head = !configs.back().tied_head;
+            configs[configs.size() - 2].qkv_bias = !configs.back().qkv_bias;
+            configs[configs.size() - 3].attn_out_bias = !configs.back().attn_out_bias;
+            configs[configs.size() - 4].ff_bias = !configs.back().ff_bias;
+        }
+        configs.back().head_dim = 10;  // wider than the model together
+        for (const ModelConfig& config : configs) {
             auto weights = *allocate_weights(config, std::make_shared<MemoryLedger>());
             std::int64_t n = 0;
             std::vector<const float*> begins;
@@ -133,6 +144,136 @@ private slots:
         // Tied: every parameter but the position table is read once; the embedding table as the head.
         const std::int64_t expected = (config.n_parameter() - 64 * 32) * 4;
         QCOMPARE(weights->bytes_read_per_step(), static_cast<std::uint64_t>(expected));
+    }
+
+    void rotaryPositionsAreChecked_data() {
+        QTest::addColumn<Rotary>("rotary");
+        QTest::addColumn<int>("head_dim");
+        QTest::addColumn<QString>("sentence");
+        const double nan = std::nan("");
+        const auto add = [](const char* name, const auto& change, const char* sentence, int head_dim = 8) {
+            Rotary rotary;
+            rotary.factor = 8;
+            rotary.original_positions = 16;
+            change(rotary);
+            QTest::newRow(name) << rotary << head_dim << sentence;
+        };
+        add(
+            "odd head", [](Rotary&) {}, "head_dim is 7, expected an even number", 7);
+        add(
+            "theta 1", [](Rotary& r) { r.theta = 1; }, "rope_theta is 1, expected a value from");
+        add(
+            "theta NaN", [&](Rotary& r) { r.theta = nan; }, "rope_theta is nan, expected a value from");
+        add(
+            "factor 0", [](Rotary& r) { r.factor = 0; }, "factor is 0, expected");
+        add(
+            "factor negative", [](Rotary& r) { r.factor = -2; }, "factor is -2, expected");
+        add(
+            "factor NaN", [&](Rotary& r) { r.factor = nan; }, "factor is nan, expected");
+        add(
+            "amplitude 0", [](Rotary& r) { r.amplitude = 0; }, "attention_factor is 0, expected");
+        const auto llama3 = [&](const char* name, const auto& change, const char* sentence) {
+            add(
+                name, [&](Rotary& r) { r.scaling = RotaryScaling::llama3, change(r); }, sentence);
+        };
+        llama3(
+            "high = low", [](Rotary& r) { r.high_freq_factor = r.low_freq_factor = 2; },
+            "high_freq_factor is 2, expected more than low_freq_factor = 2");
+        llama3(
+            "low 0", [](Rotary& r) { r.low_freq_factor = 0; }, "low_freq_factor is 0, expected");
+        llama3(
+            "original 0", [](Rotary& r) { r.original_positions = 0; },
+            "original_max_position_embeddings is 0, expected");
+        add(
+            "yarn", [](Rotary& r) { r.scaling = RotaryScaling::yarn, r.beta_fast = 1; },
+            "beta_fast is 1, expected more than beta_slow = 1");
+        add(
+            "divisors",
+            [](Rotary& r) {
+                r.divisors = {1, 2, 3};
+            },
+            "there are 3 divisors");
+        add(
+            "divisor 0",
+            [](Rotary& r) {
+                r.divisors = {1, 2, 0, 3};
+            },
+            "is not a positive number");
+    }
+    void rotaryPositionsAreChecked() {
+        QFETCH(Rotary, rotary);
+        QFETCH(int, head_dim);
+        QFETCH(QString, sentence);
+        ModelConfig config = *preset_config("tiny-llama");
+        QVERIFY(config.validate());
+        config.head_dim = head_dim;
+        config.rotary = rotary;
+        const auto checked = config.validate();
+        QVERIFY(!checked);
+        QCOMPARE(checked.error().kind, ErrorKind::bad_input);
+        QVERIFY2(QString::fromStdString(checked.error().message).contains(sentence),
+                 checked.error().message.c_str());
+    }
+
+    void rotaryDivisorsSlowThePairsDown() {
+        Rotary rotary;
+        const auto plain = rotary_frequencies(rotary, 8);
+        QCOMPARE(plain.size(), std::size_t{4});
+        QCOMPARE(plain[0], 1.0);
+        QVERIFY(std::abs(plain[2] - 0.01) < 1e-15);
+        rotary.divisors = {1, 2, 4, 8};
+        const auto slowed = rotary_frequencies(rotary, 8);
+        for (std::size_t i = 0; i < 4; ++i) QCOMPARE(slowed[i] * double{rotary.divisors[i]}, plain[i]);
+        const std::vector<std::int32_t> positions{3, slot_padding};
+        std::vector<float> turns(16);
+        rotary_turns(plain, 2.0, positions, turns.data());
+        QCOMPARE(turns[1], static_cast<float>(2 * std::cos(3 * plain[1])));
+        QCOMPARE(turns[5], static_cast<float>(2 * std::sin(3 * plain[1])));
+        QCOMPARE(turns[8], 2.0f);
+        QCOMPARE(turns[12], 0.0f);
+    }
+
+    // Rows of queries and keys in the other order, turned the other way, are the same model (GGUF keeps them
+    // so).
+    void bothWaysOfPairingAreTheSameModel() {
+        const auto ledger = std::make_shared<MemoryLedger>();
+        const ModelConfig config = *preset_config("tiny-llama");
+        const auto halves = std::const_pointer_cast<Weights>(*random_weights(config, 4, ledger));
+        for (const TensorSlot& slot : tensor_slots(*halves)) {
+            for (std::int64_t i = 0; slot.rows > 1 && i < slot.rows * slot.columns; ++i) slot.data[i] *= 10;
+        }
+        ModelConfig other = config;
+        other.rotary->pairs = RotaryPairs::neighbours;
+        const auto neighbours = *allocate_weights(other, ledger);
+        const auto from = tensor_slots(*halves);
+        const auto to = tensor_slots(*neighbours);
+        QCOMPARE(from.size(), to.size());
+        for (std::size_t s = 0; s < to.size(); ++s) {
+            const bool turned =
+                to[s].name.ends_with("q_proj.weight") || to[s].name.ends_with("k_proj.weight");
+            const int half = config.head_dim / 2;
+            for (std::int64_t r = 0; r < to[s].rows; ++r) {
+                const std::int64_t in_head = r % config.head_dim;
+                const std::int64_t row = turned ? r - in_head + in_head % 2 * half + in_head / 2 : r;
+                std::copy_n(from[s].data + row * to[s].columns, to[s].columns,
+                            to[s].data + r * to[s].columns);
+            }
+        }
+        const auto backend = make_cpu_backend(1);
+        std::vector<std::vector<float>> found;
+        for (const Weights* weights : {halves.get(), neighbours.get()}) {
+            Workspace workspace(ledger);
+            CallTokens call;
+            call.add_row(std::vector<std::int32_t>{3, 1, 4, 1, 5, 9, 2, 6}, 20);
+            const auto out = forward(*weights, call, all_rows(call), nullptr, {}, workspace, *backend);
+            QVERIFY(out);
+            found.emplace_back(out->logits.begin(), out->logits.end());
+        }
+        for (std::size_t i = 0; i < found[0].size(); ++i) {
+            QVERIFY(std::abs(found[0][i] - found[1][i]) < 1e-4f);
+        }
+        const auto [least, most] = std::minmax_element(found[0].begin(), found[0].end());
+        QVERIFY(*most - *least > 1);
     }
 
     void forwardChecksItsInput_data() {

@@ -12,6 +12,7 @@
 #include "engine/model/preset.h"
 #include "engine/verify/logit_comparison.h"
 #include "engine/verify/verify_model.h"
+#include "tests/engine/model/golden_models.h"
 
 using namespace decodescope;
 
@@ -48,13 +49,12 @@ private slots:
 
     void everythingHoldsForTheGoldenModels_data() {
         QTest::addColumn<QString>("model");
-        for (const char* model :
-             {"plain-f32", "untied-f32", "inner-f16", "scaled-bf16", "buffers-f32", "sharded-f16"})
-            QTest::newRow(model) << model;
+        for (const std::string& model : test::golden_models())
+            QTest::newRow(model.c_str()) << QString::fromStdString(model);
     }
     void everythingHoldsForTheGoldenModels() {
         QFETCH(QString, model);
-        const auto folder = std::filesystem::path(DECODESCOPE_TEST_DATA) / "gpt2" / model.toStdString();
+        const auto folder = std::filesystem::path(DECODESCOPE_TEST_DATA) / model.toStdString();
         const auto ledger = std::make_shared<MemoryLedger>();
         const auto loaded = load_model({.path = folder.string(), .preset = {}, .seed = 0}, ledger);
         QVERIFY2(loaded, loaded ? "" : loaded.error().message.c_str());
@@ -66,9 +66,17 @@ private slots:
         QVERIFY(report->checks.size() > 100);
     }
 
-    void everythingHoldsForAModelWithAWindow() {
+    void everythingHoldsForOtherPresets_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::newRow("a window of its own") << "tiny-window";
+        QTest::newRow("the Llama family") << "tiny-llama";
+    }
+    void everythingHoldsForOtherPresets() {
+        QFETCH(QString, preset);
         const auto ledger = std::make_shared<MemoryLedger>();
-        const LoadedModel model{*random_weights(*preset_config("tiny-window"), 3, ledger), nullptr};
+        const auto config = preset_config(preset.toStdString());
+        QVERIFY(config);
+        const LoadedModel model{*random_weights(*config, 3, ledger), nullptr};
         const auto report = verify_model(model, {}, ledger);
         QVERIFY2(report, report ? "" : report.error().message.c_str());
         for (const VerifyCheck& check : report->checks) {
