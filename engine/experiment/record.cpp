@@ -264,6 +264,17 @@ double LaneRecord::read_gb_s() const {
     return summarize(samples).median;
 }
 
+std::string approximation(const Record& record, std::size_t lane) {
+    return approximation(record.lanes.at(lane).spec, record.reference().spec, record.model.window);
+}
+
+bool any_approximation(const Record& record) {
+    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        if (!approximation(record, i).empty()) return true;
+    }
+    return false;
+}
+
 SpeedUp speed_up(const Record& record, std::size_t lane) {
     const LaneRecord& mine = record.lanes.at(lane);
     const LaneRecord& reference = record.reference();
@@ -274,7 +285,7 @@ SpeedUp speed_up(const Record& record, std::size_t lane) {
         return n;
     };
     if (n_decode(mine) == 0 || n_decode(reference) == 0) return {0, "not shown: no decode steps", {}};
-    const std::string why = approximation(mine.spec, reference.spec, record.model.window);
+    const std::string why = approximation(record, lane);
     if (why.empty() && !mine.agrees_with(reference)) return {0, "not shown: output differs", {}};
     const double own = over_repetitions(mine.repetitions, decode_ns_per_token).median;
     const auto n_token = [](const LaneRecord& r) {

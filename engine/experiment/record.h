@@ -103,11 +103,6 @@ struct LaneRecord {
     std::vector<DraftCount> acceptance() const;
 };
 
-/// Why `lane` is not meant to compute what `reference` does: lower precision of its entries, another window,
-/// or sampling that only keeps the distribution. Empty when the two should agree.
-/// `model_window`: the one the model was trained with, which a lane has that names none.
-std::string approximation(const LaneSpec& lane, const LaneSpec& reference, int model_window = 0);
-
 /// One request's prompt.
 struct PromptRecord {
     std::vector<std::int32_t> ids;
@@ -132,6 +127,15 @@ struct Record {
     std::size_t reference_index() const { return experiment.reference_index(); }
     const LaneRecord& reference() const { return lanes.at(reference_index()); }
 };
+
+/// Why `lane` is not meant to compute what `reference` does: lower precision of its entries, another window,
+/// or sampling that only keeps the distribution. Empty when the two should agree. `model_window`: the one the
+/// model was trained with, which a lane has that names none.
+std::string approximation(const LaneSpec& lane, const LaneSpec& reference, int model_window);
+/// The same of a lane of a record against the record's reference.
+std::string approximation(const Record& record, std::size_t lane);
+/// Whether any lane of a record is not meant to compute what its reference does.
+bool any_approximation(const Record& record);
 
 /// How many times faster than the reference lane `lane` makes tokens (ratio of decode time per token, median
 /// over repetitions), or why that is not shown: it is the reference, its output differs, it did other work,

@@ -485,8 +485,7 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
                            {"top1_agreement", quality.top1_agreement},
                            {"rms_probability_change", quality.rms_probability_change}};
     }
-    json["approximation"] =
-        text_or_null(approximation(lane.spec, record.reference().spec, record.model.window));
+    json["approximation"] = text_or_null(approximation(record, index));
     json["first_different_token"] = number_or_null(lane.first_different_token(record.reference()), -1);
     const auto acceptance = lane.acceptance();
     if (!acceptance.empty()) {

@@ -350,9 +350,7 @@ TextTable summary_table(const Record& record) {
     add("read [GB/s]", true, [&](Lane lane, std::size_t) { return read_rate(record, lane); });
     add("speed-up", true, [&](Lane, std::size_t i) { return speed_up_text(record, i); });
     add("logit error", true, [](Lane lane, std::size_t) { return error_text(lane); });
-    if (any([&](Lane lane) {
-            return !approximation(lane.spec, record.reference().spec, record.model.window).empty();
-        }))
+    if (any_approximation(record))
         add("quality", false, [](Lane lane, std::size_t) { return quality_text(lane); });
     add("first difference", false, [&](Lane, std::size_t i) { return difference_text(record, i); });
     add("KV live", true, [](Lane lane, std::size_t) { return kv_text(lane, &StepEvent::kv_bytes_live); });

@@ -276,7 +276,7 @@ void InsidePage::showStep() {
     const auto& laneRecord = m_data.record().lanes[static_cast<std::size_t>(m_lane->currentIndex())];
     const RepetitionRecord& latest = *m_data.latest(m_lane->currentIndex());
     const StepEvent& event = latest.steps[static_cast<std::size_t>(m_slider->value())];
-    m_facts = stepFacts(laneRecord.spec, m_data.promptLength(), event.step);
+    m_facts = stepFacts(laneRecord.spec, m_data.record().model.window, m_data.promptLength(), event.step);
     const AttentionPlan& plan = m_facts->plan;
     m_counter->setText(tr("%1 of %2").arg(formatCount(m_slider->value() + 1), formatCount(n)));
     m_stepCard->setCorner(event.step == 0 ? tr("prefill")

@@ -56,10 +56,10 @@ QString whyNotShown(const LaneSpec& lane, int n_request) {
     return {};
 }
 
-StepFacts stepFacts(const LaneSpec& lane, int promptLength, int step) {
+StepFacts stepFacts(const LaneSpec& lane, int modelWindow, int promptLength, int step) {
     const bool cached = lane.mode == LaneMode::cached;
-    AttentionPlan plan =
-        plan_of_step(cached, promptLength, lastPrefillChunk(lane, promptLength), step, lane.window);
+    AttentionPlan plan = plan_of_step(cached, promptLength, lastPrefillChunk(lane, promptLength), step,
+                                      effective_window(lane.window, modelWindow));
     const int n_stored = cached ? plan.n_slot(0) - plan.n_query() : 0;
     return {std::move(plan), n_stored, step, cached};
 }

@@ -34,7 +34,8 @@ struct StepFacts {
     int wrongPositions() const;
 };
 
-/// Step `step` of a lane of which `whyNotShown` says nothing.
-StepFacts stepFacts(const LaneSpec& lane, int promptLength, int step);
+/// Step `step` of a lane of which `whyNotShown` says nothing. `modelWindow`: the one the model was trained
+/// with, 0 = none.
+StepFacts stepFacts(const LaneSpec& lane, int modelWindow, int promptLength, int step);
 
 }  // namespace decodescope

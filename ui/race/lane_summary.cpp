@@ -50,8 +50,10 @@ void addDrafts(LaneSummary& summary, const LaneRecord& lane) {
     if (steps > 0) summary.tokensPerCheck = static_cast<double>(tokens) / static_cast<double>(steps);
 }
 
-void addAgreement(LaneSummary& summary, const LaneRecord& lane, const LaneRecord& reference) {
-    summary.approximation = approximation(lane.spec, reference.spec);
+void addAgreement(LaneSummary& summary, const Record& record, std::size_t index) {
+    const LaneRecord& lane = record.lanes[index];
+    const LaneRecord& reference = record.reference();
+    summary.approximation = approximation(record, index);
     summary.quality = lane.quality();
     const int different = lane.first_different_token(reference);
     summary.maxError = lane.max_relative_error();
@@ -86,7 +88,7 @@ std::vector<LaneSummary> summarizeLanes(const Record& record) {
             summary.agreement = Agreement::reference;
             if (summary.perTokenNs >= 0) summary.againstReference = 1;
         } else if (referenceIndex < record.lanes.size()) {
-            addAgreement(summary, lane, record.lanes[referenceIndex]);
+            addAgreement(summary, record, i);
             const SpeedUp faster = speed_up(record, i);
             if (faster.why_not.empty()) summary.againstReference = faster.factor;
             summary.whyNoRatio = faster.why_not;

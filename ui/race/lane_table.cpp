@@ -61,9 +61,7 @@ std::vector<LaneTableModel::Column> columnsFor(const Record& record) {
         columns.push_back(Table::drafts);
     columns.insert(columns.end(), {Table::readRate, Table::kvLive});
     const bool reference = record.reference_index() < record.lanes.size();
-    if (reference &&
-        any([&](Lane lane) { return !approximation(lane.spec, record.reference().spec).empty(); }))
-        columns.push_back(Table::quality);
+    if (reference && any_approximation(record)) columns.push_back(Table::quality);
     columns.push_back(Table::exact);
     return columns;
 }

@@ -119,7 +119,7 @@ private slots:
         QCOMPARE(quality.top1_agreement, 4.0 / 6);
         QVERIFY(std::abs(quality.rms_probability_change - 0.1) < 1e-12);
         QVERIFY(!lane.agrees_with(record.lanes[0]));
-        QCOMPARE(approximation(lane.spec, record.lanes[0].spec), std::string("f16 entries"));
+        QCOMPARE(approximation(record, 1), std::string("f16 entries"));
         const SpeedUp faster = speed_up(record, 1);
         QCOMPARE(faster.factor, 5.0);
         QCOMPARE(faster.approximation, std::string("f16 entries"));
@@ -155,7 +155,7 @@ private slots:
         QFETCH(QString, why);
         const auto spec = lane_from_name(lane.toStdString());
         QVERIFY(spec);
-        QCOMPARE(QString::fromStdString(approximation(*spec, *lane_from_name("naive"))), why);
+        QCOMPARE(QString::fromStdString(approximation(*spec, *lane_from_name("naive"), 0)), why);
     }
 
     void nothing_measured() {

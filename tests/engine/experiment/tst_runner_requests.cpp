@@ -159,7 +159,7 @@ private slots:
             QVERIFY(quality.mean_kl > last);  // f16, then int8, then 2 bits
             last = quality.mean_kl;
             QVERIFY(quality.rms_probability_change > 0);
-            QVERIFY(!approximation(record->lanes[i].spec, record->reference().spec).empty());
+            QVERIFY(!approximation(*record, i).empty());
         }
         QVERIFY(record->lanes[4].quality().mean_kl > 0);
         QVERIFY(record->lanes[2].repetitions[0].steps.back().kv_bytes_scales > 0);
@@ -177,7 +177,7 @@ private slots:
         QVERIFY2(record, record ? "" : record.error().message.c_str());
         for (std::size_t i = 1; i < record->lanes.size(); ++i) {
             const LaneSpec& spec = record->lanes[i].spec;
-            QVERIFY(approximation(spec, record->reference().spec, record->model.window).empty());
+            QVERIFY(approximation(*record, i).empty());
             QVERIFY2(record->lanes[i].agrees_with(record->reference()), spec.name.c_str());
         }
         const RepetitionRecord& window = record->lanes[2].repetitions[0];
@@ -187,8 +187,7 @@ private slots:
         experiment.lanes[2].window = {8, 1};
         const auto other = fixture.run(experiment);
         QVERIFY(other);
-        QCOMPARE(approximation(other->lanes[2].spec, other->reference().spec, other->model.window),
-                 std::string("streaming: sees 8 tokens and 1 sink"));
+        QCOMPARE(approximation(*other, 2), std::string("streaming: sees 8 tokens and 1 sink"));
         // A model without one cannot have a window cache without a size.
         fixture.model.weights = test::lively_weights(*preset_config("tiny"), 5, fixture.ledger);
         experiment.lanes[2].window = {};

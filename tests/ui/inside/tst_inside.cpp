@@ -116,7 +116,7 @@ void InsideTest::sentences() {
     QFETCH(int, query);
     QFETCH(int, key);
     QFETCH(QString, cell);
-    const StepFacts facts = stepFacts(lane(name.toUtf8().constData(), chunk), 5, step);
+    const StepFacts facts = stepFacts(lane(name.toUtf8().constData(), chunk), 0, 5, step);
     QCOMPARE(facts.heading(), heading);
     QCOMPARE(facts.keysSentence(), keys);
     QCOMPARE(facts.cellSentence(query, key), cell);
@@ -126,13 +126,18 @@ void InsideTest::sentences() {
 void InsideTest::windows() {
     LaneSpec spec = lane("static", 2);
     spec.window = {.size = 3, .sinks = 1};
-    const StepFacts facts = stepFacts(spec, 5, 3);  // position 7 sees 0, 5, 6 and 7
+    const StepFacts facts = stepFacts(spec, 0, 5, 3);  // position 7 sees 0, 5, 6 and 7
     QCOMPARE(facts.plan.n_allowed(), std::int64_t{4});
     QCOMPARE(facts.cellSentence(0, 4), QString("Query 7 cannot see key 4: it lies outside the window."));
     QCOMPARE(facts.cellSentence(0, 0), QString("Query 7 sees key 0, 7 positions back (from the cache)."));
     spec = lane("naive");
     spec.window = {.size = 2};
-    QCOMPARE(stepFacts(spec, 5, 0).plan.n_allowed(), std::int64_t{1 + 4 * 2});
+    QCOMPARE(stepFacts(spec, 0, 5, 0).plan.n_allowed(), std::int64_t{1 + 4 * 2});
+    // A lane without a window of its own has the model's; one that names another has that.
+    QCOMPARE(stepFacts(lane("static", 2), 3, 5, 3).plan.n_allowed(), std::int64_t{3});
+    QCOMPARE(stepFacts(lane("static", 2), 3, 5, 3).cellSentence(0, 4),
+             QString("Query 7 cannot see key 4: it lies outside the window."));
+    QCOMPARE(stepFacts(spec, 3, 5, 0).plan.n_allowed(), std::int64_t{1 + 4 * 2});
 }
 
 void InsideTest::saysWhatItDoesNotShow_data() {

@@ -187,6 +187,15 @@ void LaneTableTest::approximateLanesRaiseNoAlarm() {
     equal.lanes[1].spec.cache = {.kind = CacheKind::int8};
     model.setRecord(equal);
     QCOMPARE(model.lanes()[1].agreement, Agreement::exact);
+    // Naming the window that the model was trained with is no approximation: a difference is an alarm.
+    Record own = twoLanes();
+    own.model.window = 6;
+    own.lanes[1].spec.window = {.size = 6, .sinks = 0};
+    own.lanes[1].repetitions[0].chosen[2].token = 7;
+    model.setRecord(own);
+    QCOMPARE(model.lanes()[1].agreement, Agreement::differs);
+    for (int column = 0; column < model.columnCount(); ++column)
+        QVERIFY(model.columnAt(column) != LaneTableModel::quality);
 }
 
 void LaneTableTest::growsWithoutReset() {

@@ -38,12 +38,12 @@ void RunExamplesTest::runs() {
     const Result<Record> record = run_experiment(*experiment, *model, ledger, sink);
     QVERIFY2(record.ok(), record.ok() ? "" : record.error().message.c_str());
     QCOMPARE(record->status, FinishReason::length);
-    for (const LaneRecord& lane : record->lanes) {
+    for (std::size_t i = 0; i < record->lanes.size(); ++i) {
+        const LaneRecord& lane = record->lanes[i];
         for (std::size_t request = 0; request < record->prompts.size(); ++request)
             QCOMPARE(lane.repetitions[0].tokens(static_cast<int>(request)).size(),
                      static_cast<std::size_t>(experiment->new_tokens));
-        if (&lane == &record->reference() || !approximation(lane.spec, record->reference().spec).empty())
-            continue;
+        if (&lane == &record->reference() || !approximation(*record, i).empty()) continue;
         QVERIFY2(lane.agrees_with(record->reference()), lane.spec.name.c_str());
     }
     QCOMPARE(ledger->total(), ledger->live(Owner::weights));
