@@ -23,7 +23,7 @@ int BatchLane::width_of_group(int first, int last) const {
 
 Result<void> BatchLane::on_start() {
     group_ = 0;
-    open_ = prefilled_ = false;
+    prefilled_ = false;
     for (int i = 0; i < n_request(); ++i) {
         const int length = static_cast<int>(request(i).prompt.size());
         DS_TRY(check_fits(spec_.batching == Batching::static_ ? width_of_group(0, n_request()) : length));
@@ -63,7 +63,6 @@ Result<void> BatchLane::open_group() {
     logit_rows_.reserve(static_cast<std::size_t>(n_row()));
     ends_.reserve(static_cast<std::size_t>(n_row()));
     kept_logits_.release();
-    open_ = true;
     prefilled_ = false;
     return {};
 }
@@ -71,7 +70,7 @@ Result<void> BatchLane::open_group() {
 void BatchLane::on_finish() {
     chunks_.clear();
     kept_logits_.release();
-    open_ = prefilled_ = false;
+    prefilled_ = false;
 }
 
 bool BatchLane::group_is_done() const {

@@ -39,8 +39,7 @@ private:
     Result<void> step_decode(LaneStep& step, std::stop_token stop);
     Result<void> choose_ends(const ForwardOutput& output, LaneStep& step, bool keep);
 
-    int group_ = 0;      // first request of the group
-    bool open_ = false;  // the group's cache is allocated, its prefill has not been made
+    int group_ = 0;  // first request of the group
     bool prefilled_ = false;
     int width_ = 0;  // columns of the group's prefill rectangle
     std::int32_t pad_ = 0;

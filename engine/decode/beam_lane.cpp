@@ -12,63 +12,30 @@ Result<std::unique_ptr<Lane>> BeamLane::make(const LaneSpec& spec, LaneContext c
     return std::unique_ptr<Lane>(new BeamLane(spec, std::move(context)));
 }
 
-Result<void> BeamLane::on_start() {
-    current_ = 0;
-    for (int i = 0; i < n_request(); ++i) DS_TRY(check_fits(static_cast<int>(request(i).prompt.size())));
-    return open_request();
-}
-
 Result<void> BeamLane::open_request() {
-    const Request& one = request(current_);
-    const int length = static_cast<int>(one.prompt.size());
-    auto chunks = prefill_chunks_of(spec_, length);
-    if (!chunks) return chunks.error();
-    chunks_ = *std::move(chunks);
-    const int entries = std::min(most_entries(), length + one.new_tokens - 1);
-    const int max_call = *std::max_element(chunks_.begin(), chunks_.end());
-    const int capacity = spec_.cache.capacity > 0 ? spec_.cache.capacity : entries;
-    cache_.reset();
-    DS_TRY(make_cache(spec_.beams, {capacity, max_call, 0, window()}));
-    const int rows = std::max(max_call, spec_.beams);
-    const int slots = std::max(entries, cache_->capacity());
-    const std::int64_t scores = context_.backend->scores_floats(max_call, slots, config().head_dim);
-    DS_TRY(workspace_.reserve(config(), spec_.beams, rows, spec_.beams, scores, slots));
+    DS_TRY(allocate(spec_.beams, longest_chunk(), 0, std::max(longest_chunk(), spec_.beams), spec_.beams));
     beams_.assign(1, {});
     ended_.clear();
-    prefilled_ = answered_ = false;
+    answered_ = false;
     return {};
 }
 
 void BeamLane::on_finish() {
+    SequentialLane::on_finish();
     beams_.clear();
     ended_.clear();
-    chunks_.clear();
-    prefilled_ = answered_ = false;
+    answered_ = false;
 }
 
-Result<bool> BeamLane::on_ready() {
-    while (true) {
-        RequestState& mine = state(current_);
-        if (answered_ && !mine.finished) {
-            const bool full = mine.n_chosen >= request(current_).new_tokens;
-            const auto& stops = workload_.stop_ids;
-            const bool stopped = std::find(stops.begin(), stops.end(), mine.chosen) != stops.end();
-            if (stopped) {
-                end(current_, FinishReason::stop_token,
-                    fmt::format("The stop token {} was chosen.", mine.chosen));
-            } else if (full) {
-                end(current_, FinishReason::length, {});
-            } else {
-                end(current_, FinishReason::capacity,
-                    refused(ErrorKind::capacity, fmt::format("entry {} is beyond the {} there is room for",
-                                                             most_entries() + 1, most_entries()))
-                        .message);
-            }
-        }
-        if (!mine.finished) return true;
-        if (current_ + 1 >= n_request()) return false;
-        ++current_;
-        DS_TRY(open_request());
+void BeamLane::settle() {
+    const RequestState& mine = state(current_);
+    if (!answered_ || mine.finished) return;
+    if (is_stop(mine.chosen)) {
+        end(current_, FinishReason::stop_token, fmt::format("The stop token {} was chosen.", mine.chosen));
+    } else if (mine.n_chosen >= request(current_).new_tokens) {
+        end(current_, FinishReason::length, {});
+    } else {
+        end_for_room();
     }
 }
 
@@ -107,7 +74,6 @@ Result<void> BeamLane::rank(std::span<const float> logits, int n_row) {
     for (int row = 0; row < n_row; ++row)
         add_candidates(row, logits.subspan(static_cast<std::size_t>(row) * vocab, vocab));
     const auto width = static_cast<std::size_t>(spec_.beams);
-    const auto& stops = workload_.stop_ids;
     std::vector<Beam> next;
     std::vector<int> parents;
     for (std::size_t i = 0; i < candidates_.size() && next.size() < width; ++i) {
@@ -115,7 +81,7 @@ Result<void> BeamLane::rank(std::span<const float> logits, int n_row) {
         Beam beam = beams_[static_cast<std::size_t>(candidate.beam)];
         beam.tokens.push_back(candidate.token);
         beam.score = candidate.score;
-        if (std::find(stops.begin(), stops.end(), candidate.token) != stops.end()) {
+        if (is_stop(candidate.token)) {
             if (i < width) ended_.push_back(std::move(beam));
             continue;
         }
@@ -154,20 +120,9 @@ Result<void> BeamLane::on_step(LaneStep& step, std::stop_token stop) {
     std::span<const float> logits;
     int n_row = 1;
     if (!prefilled_) {
-        std::size_t begin = 0;
-        for (const int n : chunks_) {
-            call_.clear();
-            call_.add_row(std::span(mine.tokens).subspan(begin, static_cast<std::size_t>(n)),
-                          static_cast<std::int32_t>(begin));
-            for (int row = 1; row < spec_.beams; ++row) call_.end_row();
-            begin += static_cast<std::size_t>(n);
-            logit_rows_.clear();
-            if (begin == mine.tokens.size()) logit_rows_.push_back(call_.n_token() - 1);
-            const auto output = call_model(step, logit_rows_, stop);
-            if (!output) return output.error();
-            logits = output->logits;
-        }
-        prefilled_ = true;
+        const auto output = prefill(step, spec_.beams - 1, std::move(stop));
+        if (!output) return output.error();
+        logits = output->logits;
     } else {
         call_.clear();
         logit_rows_.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/decode/lane.h"
+#include "engine/decode/sequential_lane.h"
 
 namespace decodescope {
 
@@ -10,11 +10,10 @@ namespace decodescope {
 /// continuation that ends with a stop token leaves and competes at the end. The best one is the answer; its
 /// tokens are told in the last step, because they are not known before. Requests are served one after
 /// another.
-class BeamLane final : public Lane {
+class BeamLane final : public SequentialLane {
 public:
     static Result<std::unique_ptr<Lane>> make(const LaneSpec& spec, LaneContext context);
 
-    std::vector<int> prefill_chunks() const override { return chunks_; }
     /// Sum of the log-probabilities of the answer to the request served last.
     double best_score() const { return best_score_; }
 
@@ -29,22 +28,18 @@ private:
         double score = 0;
     };
 
-    BeamLane(const LaneSpec& spec, LaneContext context) : Lane(spec, std::move(context)) {}
+    BeamLane(const LaneSpec& spec, LaneContext context) : SequentialLane(spec, std::move(context)) {}
 
-    Result<void> on_start() override;
-    Result<bool> on_ready() override;
+    Result<void> open_request() override;
+    void settle() override;
     Result<void> on_step(LaneStep& step, std::stop_token stop) override;
     void on_finish() override;
 
-    Result<void> open_request();
     Result<void> rank(std::span<const float> logits, int n_row);
     void add_candidates(int beam, std::span<const float> logits);
     void answer();
 
-    int current_ = 0;
-    bool prefilled_ = false;
     bool answered_ = false;
-    std::vector<int> chunks_;
     std::vector<Beam> beams_;
     std::vector<Beam> ended_;
     std::vector<Candidate> candidates_;

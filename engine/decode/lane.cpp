@@ -8,7 +8,6 @@
 
 #include "engine/core/clock.h"
 #include "engine/core/quote.h"
-#include "engine/core/random.h"
 #include "engine/decode/batch_lane.h"
 #include "engine/decode/beam_lane.h"
 #include "engine/decode/continuous_lane.h"
@@ -50,6 +49,16 @@ Error Lane::refused(ErrorKind kind, std::string_view what) const {
     return {kind, fmt::format("Lane {}: {}.", quote(spec_.name), what)};
 }
 
+Error Lane::refused(const Error& error) const {
+    // Its own sentence ends with a full stop already.
+    return refused(error.kind, std::string_view(error.message).substr(0, error.message.size() - 1));
+}
+
+bool Lane::is_stop(std::int32_t token) const {
+    const auto& stops = workload_.stop_ids;
+    return std::find(stops.begin(), stops.end(), token) != stops.end();
+}
+
 int Lane::most_entries() const {
     const int positions = config().n_positions;
     return spec_.cache.capacity > 0 ? std::min(positions, spec_.cache.capacity) : positions;
@@ -70,8 +79,7 @@ Result<void> Lane::make_cache(int batch, const KvRoom& room) {
     const auto identity =
         static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(context_.weights.get()));
     auto cache = decodescope::make_cache(spec_.cache, shape, room, context_.ledger, identity);
-    if (!cache)
-        return refused(cache.error().kind, cache.error().message.substr(0, cache.error().message.size() - 1));
+    if (!cache) return refused(cache.error());
     cache_ = *std::move(cache);
     return {};
 }
@@ -132,8 +140,7 @@ bool Lane::feed_chosen(int i) {
         end(i, finish, std::move(reason));
         return false;
     }
-    const auto& stops = workload_.stop_ids;
-    if (std::find(stops.begin(), stops.end(), *token) != stops.end()) {
+    if (is_stop(*token)) {
         end(i, FinishReason::stop_token, fmt::format("The stop token {} was chosen.", *token));
         return false;
     }
@@ -181,12 +188,11 @@ Result<ForwardOutput> Lane::call_model(LaneStep& step, std::span<const std::int3
     return output;
 }
 
-Result<void> Lane::choose(int i, int row, std::span<const float> logits) {
+Result<void> Lane::choose(int i, int row, std::span<const float> logits, std::int32_t guess) {
     RequestState& mine = state(i);
     const auto token = samplers_[static_cast<std::size_t>(i)].choose(logits, mine.n_chosen, mine.tokens);
-    if (!token)
-        return refused(token.error().kind, token.error().message.substr(0, token.error().message.size() - 1));
-    note(i, *token, row, false);
+    if (!token) return refused(token.error());
+    note(i, *token, row, *token == guess);
     return {};
 }
 

@@ -156,6 +156,8 @@ public:
     virtual const KvCache* cache() const { return cache_.get(); }
     /// The cache of the draft model of a speculative lane.
     virtual const KvCache* draft_cache() const { return nullptr; }
+    /// The draft model of a speculative lane; null where drafts need none.
+    const Weights* draft_weights() const { return context_.draft_weights.get(); }
     /// Sizes of the prefill calls of the requests that are served now; sums to the longest prompt.
     virtual std::vector<int> prefill_chunks() const { return {}; }
 
@@ -172,6 +174,9 @@ protected:
     /// The lane's window, else the one the model was trained with.
     Window window() const { return effective_window(spec_.window, config().window); }
     Error refused(ErrorKind kind, std::string_view what) const;
+    /// The same failure, with this lane named.
+    Error refused(const Error& error) const;
+    bool is_stop(std::int32_t token) const;
     /// Slots or positions a request may use: the model's positions and the lane's capacity.
     int most_entries() const;
     /// Refuses a prompt of `length` tokens (pads included) that does not fit `most_entries`.
@@ -180,14 +185,14 @@ protected:
     Result<void> make_cache(int batch, const KvRoom& room);
     /// Ends a request; it is not fed any more.
     void end(int request, FinishReason finish, std::string reason);
-    /// Takes what `request` chose last for its next token: false when that ends it. `most`: tokens it may
-    /// hold in all.
+    /// Takes what `request` chose last for its next token: false when that ends it.
     bool feed_chosen(int request);
     /// One forward call of the target model, counted into `step`.
     Result<ForwardOutput> call_model(LaneStep& step, std::span<const std::int32_t> logit_rows,
                                      std::stop_token stop);
-    /// Chooses the next token of `request` from a row of the step's logits and notes it.
-    Result<void> choose(int request, int row, std::span<const float> logits);
+    /// Chooses the next token of `request` from a row of the step's logits and notes it. `guess`: what
+    /// speculation had guessed it to be.
+    Result<void> choose(int request, int row, std::span<const float> logits, std::int32_t guess = -1);
     /// Notes a token that was chosen otherwise.
     void note(int request, std::int32_t token, int row, bool drafted);
     RequestState& state(int request) { return states_[static_cast<std::size_t>(request)]; }

@@ -33,79 +33,38 @@ Result<std::unique_ptr<Lane>> SpeculativeLane::make(const LaneSpec& spec, LaneCo
     return std::unique_ptr<Lane>(std::move(lane));
 }
 
-Result<void> SpeculativeLane::on_start() {
-    current_ = 0;
-    for (int i = 0; i < n_request(); ++i) DS_TRY(check_fits(static_cast<int>(request(i).prompt.size())));
-    return open_request();
-}
-
 Result<void> SpeculativeLane::open_request() {
-    const Request& one = request(current_);
-    const int length = static_cast<int>(one.prompt.size());
-    auto chunks = prefill_chunks_of(spec_, length);
-    if (!chunks) return chunks.error();
-    chunks_ = *std::move(chunks);
     const int verify = spec_.draft.tokens + 1;
-    const int entries = std::min(most_entries(), length + one.new_tokens - 1);
-    const int max_call = std::max(*std::max_element(chunks_.begin(), chunks_.end()), verify);
-    const int capacity = spec_.cache.capacity > 0 ? spec_.cache.capacity : entries;
-    cache_.reset();
-    DS_TRY(make_cache(1, {capacity, max_call, spec_.draft.tokens, window()}));
-    const int slots = std::max(entries, cache_->capacity());
-    const std::int64_t scores = context_.backend->scores_floats(max_call, slots, config().head_dim);
-    DS_TRY(workspace_.reserve(config(), 1, max_call, verify, scores, slots));
-    call_.reserve(1, max_call);
-    logit_rows_.reserve(static_cast<std::size_t>(verify));
+    const int max_call = std::max(longest_chunk(), verify);
+    DS_TRY(allocate(1, max_call, spec_.draft.tokens, max_call, verify));
     drafts_.reserve(static_cast<std::size_t>(verify));
-    if (draft_) DS_TRY(draft_->open(entries, max_call));
+    if (draft_) DS_TRY(draft_->open(entries(), max_call));
     const auto vocab = static_cast<std::size_t>(config().vocab);
     if (spec_.draft.acceptance == Acceptance::rejection) {
         draft_distributions_.reserve(vocab * static_cast<std::size_t>(spec_.draft.tokens));
         target_distribution_.resize(vocab);
     }
-    prefilled_ = false;
     return {};
 }
 
 void SpeculativeLane::on_finish() {
+    SequentialLane::on_finish();
     if (draft_) draft_->close();
-    chunks_.clear();
-    prefilled_ = false;
 }
 
-Result<bool> SpeculativeLane::on_ready() {
-    while (true) {
-        RequestState& mine = state(current_);
-        if (prefilled_ && feed_chosen(current_) && static_cast<int>(mine.tokens.size()) > most_entries()) {
-            mine.tokens.pop_back();
-            end(current_, FinishReason::capacity,
-                refused(ErrorKind::capacity, fmt::format("entry {} is beyond the {} there is room for",
-                                                         most_entries() + 1, most_entries()))
-                    .message);
-        }
-        if (!mine.finished) return true;
-        if (current_ + 1 >= n_request()) return false;
-        ++current_;
-        DS_TRY(open_request());
-    }
+void SpeculativeLane::settle() {
+    RequestState& mine = state(current_);
+    if (!prefilled_ || !feed_chosen(current_) || static_cast<int>(mine.tokens.size()) <= most_entries())
+        return;
+    mine.tokens.pop_back();
+    end_for_room();
 }
 
 Result<void> SpeculativeLane::step_prefill(LaneStep& step, std::stop_token stop) {
-    const RequestState& mine = state(current_);
-    std::size_t begin = 0;
-    for (const int n : chunks_) {
-        call_.clear();
-        call_.add_row(std::span(mine.tokens).subspan(begin, static_cast<std::size_t>(n)),
-                      static_cast<std::int32_t>(begin));
-        begin += static_cast<std::size_t>(n);
-        logit_rows_.clear();
-        if (begin == mine.tokens.size()) logit_rows_.push_back(call_.n_token() - 1);
-        const auto output = call_model(step, logit_rows_, stop);
-        if (!output) return output.error();
-        step.logits = output->logits;
-    }
-    prefilled_ = true;
-    if (draft_) DS_TRY(draft_->catch_up(mine.tokens, std::move(stop)));
+    const auto output = prefill(step, 0, stop);
+    if (!output) return output.error();
+    step.logits = output->logits;
+    if (draft_) DS_TRY(draft_->catch_up(state(current_).tokens, std::move(stop)));
     return choose(current_, 0, step.logits);
 }
 
@@ -131,24 +90,19 @@ Result<void> SpeculativeLane::make_drafts(std::stop_token stop) {
 bool SpeculativeLane::goes_on(std::int32_t token) const {
     const RequestState& mine = requests()[static_cast<std::size_t>(current_)];
     const Request& one = request(current_);
-    const auto& stops = workload_.stop_ids;
     return mine.n_chosen < one.new_tokens && (one.cancel_after == 0 || mine.n_chosen < one.cancel_after) &&
-           std::find(stops.begin(), stops.end(), token) == stops.end();
+           !is_stop(token);
 }
 
 Result<void> SpeculativeLane::accept_matches(const ForwardOutput& output, LaneStep& step) {
     const auto vocab = static_cast<std::size_t>(config().vocab);
     RequestState& mine = state(current_);
     for (std::size_t row = 0; row <= drafts_.size(); ++row) {
-        const auto logits = output.logits.subspan(row * vocab, vocab);
-        const auto token =
-            samplers_[static_cast<std::size_t>(current_)].choose(logits, mine.n_chosen, mine.tokens);
-        if (!token) return token.error();
-        const bool drafted = row < drafts_.size() && drafts_[row] == *token;
-        note(current_, *token, static_cast<int>(row), drafted);
-        if (row == drafts_.size() || !goes_on(*token)) break;
-        const auto fed = feed_->next(current_, mine.n_chosen - 1, *token);
-        if (!fed || *fed != drafts_[row]) break;
+        const std::int32_t guess = row < drafts_.size() ? drafts_[row] : -1;
+        DS_TRY(choose(current_, static_cast<int>(row), output.logits.subspan(row * vocab, vocab), guess));
+        if (row == drafts_.size() || !goes_on(mine.chosen)) break;
+        const auto fed = feed_->next(current_, mine.n_chosen - 1, mine.chosen);
+        if (!fed || *fed != guess) break;
         mine.tokens.push_back(*fed);
         mine.chosen = -1;
         ++step.n_accepted;

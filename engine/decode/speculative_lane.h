@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "engine/decode/drafts.h"
-#include "engine/decode/lane.h"
+#include "engine/decode/sequential_lane.h"
 
 namespace decodescope {
 
@@ -16,31 +16,26 @@ namespace decodescope {
 /// decoding, token for token. `rejection`: a draft x drawn from q holds with probability min(1, p(x) / q(x)),
 /// else its place is drawn from max(0, p - q), so the output is distributed as plain decoding's (Leviathan,
 /// Kalman and Matias 2023).
-class SpeculativeLane final : public Lane {
+class SpeculativeLane final : public SequentialLane {
 public:
     static Result<std::unique_ptr<Lane>> make(const LaneSpec& spec, LaneContext context);
 
     const KvCache* draft_cache() const override { return draft_ ? draft_->cache() : nullptr; }
-    std::vector<int> prefill_chunks() const override { return chunks_; }
 
 private:
-    SpeculativeLane(const LaneSpec& spec, LaneContext context) : Lane(spec, std::move(context)) {}
+    SpeculativeLane(const LaneSpec& spec, LaneContext context) : SequentialLane(spec, std::move(context)) {}
 
-    Result<void> on_start() override;
-    Result<bool> on_ready() override;
+    Result<void> open_request() override;
+    void settle() override;
     Result<void> on_step(LaneStep& step, std::stop_token stop) override;
     void on_finish() override;
 
-    Result<void> open_request();
     Result<void> step_prefill(LaneStep& step, std::stop_token stop);
     Result<void> make_drafts(std::stop_token stop);
     Result<void> accept_matches(const ForwardOutput& output, LaneStep& step);
     Result<void> accept_by_rejection(const ForwardOutput& output, LaneStep& step);
     bool goes_on(std::int32_t token) const;
 
-    int current_ = 0;  // request that is being served
-    bool prefilled_ = false;
-    std::vector<int> chunks_;
     std::optional<DraftModel> draft_;
     std::vector<std::int32_t> drafts_;
     std::vector<double> draft_distributions_;  // [drafts, vocab]; rejection only

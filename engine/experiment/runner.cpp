@@ -43,8 +43,7 @@ std::string utc_now() {
 }
 
 /// Notes what a step of a lane was, apart from what its tokens are compared with.
-StepEvent event_of(const LaneStep& done, const Lane& lane, const Weights& weights,
-                   const Weights* draft_weights) {
+StepEvent event_of(const LaneStep& done, const Lane& lane, const Weights& weights) {
     StepEvent event;
     event.phase = done.phase;
     event.n_token = static_cast<std::int32_t>(done.chosen.size());
@@ -69,9 +68,8 @@ StepEvent event_of(const LaneStep& done, const Lane& lane, const Weights& weight
     event.tensor_allocations = done.tensor_allocations;
     event.heap_allocations = done.heap_allocations;
     event.bytes_moved = static_cast<std::int64_t>(weights.bytes_read_per_step()) * done.n_call;
-    if (draft_weights != nullptr)
-        event.bytes_moved +=
-            static_cast<std::int64_t>(draft_weights->bytes_read_per_step()) * done.n_draft_call;
+    if (const Weights* draft = lane.draft_weights())
+        event.bytes_moved += static_cast<std::int64_t>(draft->bytes_read_per_step()) * done.n_draft_call;
     const auto signed_bytes = [](std::uint64_t bytes) { return static_cast<std::int64_t>(bytes); };
     if (const KvCache* cache = lane.cache()) {
         const KvBytes bytes = cache->bytes();
@@ -126,9 +124,6 @@ public:
                 if (!draft) return draft.error();
                 context.draft_weights = draft->weights;
             }
-            if (spec.mode == LaneMode::speculative && spec.draft.kind == DraftKind::layers)
-                context.draft_weights = first_layers(weights_, spec.draft.layers);
-            draft_weights_.push_back(context.draft_weights);
             auto lane = make_lane(spec, std::move(context));
             if (!lane) return lane.error();
             lanes_.push_back(*std::move(lane));
@@ -289,7 +284,7 @@ private:
         auto done = lanes_[lane]->step(stop_);
         if (!done) return end_lane(lane, repetition, done.error());
         LaneState& state = states_[lane];
-        state.event = event_of(*done, *lanes_[lane], *weights_, draft_weights_[lane].get());
+        state.event = event_of(*done, *lanes_[lane], *weights_);
         state.event.lane = static_cast<std::int32_t>(lane);
         state.event.repetition = repetition;
         state.event.step = static_cast<std::int32_t>(repetition_record(lane).steps.size());
@@ -361,7 +356,6 @@ private:
     bool side_by_side_;
     std::size_t reference_;
     ReferenceRows reference_rows_;
-    std::vector<std::shared_ptr<const Weights>> draft_weights_;  // [lanes]
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::deque<LaneFeed> feeds_;  // [lanes]
     std::vector<LaneState> states_;

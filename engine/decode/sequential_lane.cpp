@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/decode/sequential_lane.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace decodescope {
+
+Result<void> SequentialLane::on_start() {
+    current_ = 0;
+    for (int i = 0; i < n_request(); ++i) DS_TRY(check_fits(static_cast<int>(request(i).prompt.size())));
+    return open();
+}
+
+Result<void> SequentialLane::open() {
+    auto chunks = prefill_chunks_of(spec_, static_cast<int>(request(current_).prompt.size()));
+    if (!chunks) return chunks.error();
+    chunks_ = *std::move(chunks);
+    prefilled_ = false;
+    return open_request();
+}
+
+Result<bool> SequentialLane::on_ready() {
+    while (true) {
+        settle();
+        if (!state(current_).finished) return true;
+        if (current_ + 1 >= n_request()) return false;
+        ++current_;
+        DS_TRY(open());
+    }
+}
+
+void SequentialLane::on_finish() {
+    chunks_.clear();
+    prefilled_ = false;
+}
+
+int SequentialLane::entries() const {
+    const Request& one = request(current_);
+    return std::min(most_entries(), static_cast<int>(one.prompt.size()) + one.new_tokens - 1);
+}
+
+int SequentialLane::longest_chunk() const {
+    return *std::max_element(chunks_.begin(), chunks_.end());
+}
+
+Result<void> SequentialLane::allocate(int batch, int max_call, int rollback, int rows, int n_logits) {
+    const int capacity = spec_.cache.capacity > 0 ? spec_.cache.capacity : entries();
+    cache_.reset();
+    DS_TRY(make_cache(batch, {capacity, max_call, rollback, window()}));
+    const int slots = std::max(entries(), cache_->capacity());
+    const std::int64_t scores = context_.backend->scores_floats(max_call, slots, config().head_dim);
+    DS_TRY(workspace_.reserve(config(), batch, rows, n_logits, scores, slots));
+    call_.reserve(batch, rows);
+    logit_rows_.reserve(static_cast<std::size_t>(n_logits));
+    return {};
+}
+
+Result<ForwardOutput> SequentialLane::prefill(LaneStep& step, int n_spare_row, std::stop_token stop) {
+    const auto& tokens = state(current_).tokens;
+    ForwardOutput last;
+    std::size_t begin = 0;
+    for (const int n : chunks_) {
+        call_.clear();
+        call_.add_row(std::span(tokens).subspan(begin, static_cast<std::size_t>(n)),
+                      static_cast<std::int32_t>(begin));
+        for (int row = 0; row < n_spare_row; ++row) call_.end_row();
+        begin += static_cast<std::size_t>(n);
+        logit_rows_.clear();
+        if (begin == tokens.size()) logit_rows_.push_back(call_.n_token() - 1);
+        const auto output = call_model(step, logit_rows_, stop);
+        if (!output) return output.error();
+        last = *output;
+    }
+    prefilled_ = true;
+    return last;
+}
+
+void SequentialLane::end_for_room() {
+    end(current_, FinishReason::capacity,
+        refused(ErrorKind::capacity, fmt::format("entry {} is beyond the {} there is room for",
+                                                 most_entries() + 1, most_entries()))
+            .message);
+}
+
+}  // namespace decodescope
