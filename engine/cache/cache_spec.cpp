@@ -16,4 +16,13 @@ const char* to_string(CacheKind kind) {
     return "none";
 }
 
+bool has_dtype(CacheKind kind) {
+    using enum CacheKind;
+    return kind == concat || kind == static_ || kind == paged || kind == window;
+}
+
+bool has_capacity(CacheKind kind) {
+    return kind != CacheKind::none && kind != CacheKind::concat;
+}
+
 }  // namespace decodescope

@@ -14,6 +14,10 @@ namespace decodescope {
 ///  - `kivi`: 2 or 4 bits; K per channel in groups of tokens, V per token; recent tokens in f32
 enum class CacheKind { none, concat, static_, paged, window, int8, kivi };
 const char* to_string(CacheKind kind);
+/// Whether entries are stored as they are, so that the cache has a dtype.
+bool has_dtype(CacheKind kind);
+/// Whether the tokens per row can be limited.
+bool has_capacity(CacheKind kind);
 
 /// Settings of a cache. Those that a kind does not have must be left as they are (`validate` of the
 /// experiment says so).

@@ -88,17 +88,9 @@ void ConcatCache::store(int layer, int row, int slot, const float* k, const floa
 }
 
 KvBytes ConcatCache::bytes() const {
-    KvBytes bytes;
-    const std::uint64_t slot = shape().elements_per_token() * size_of(dtype_);
-    for (int b = 0; b < batch(); ++b) {
-        bytes.payload += slot * index(length(b));
-        bytes.padding += slot * index(n_padding(b));
-    }
-    bytes.live = bytes.payload;
-    for (const Layer& layer : layers_) bytes.reserved += layer.keys.size_bytes() + layer.values.size_bytes();
-    bytes.slack = bytes.reserved - bytes.live - bytes.padding;
-    bytes.meta = slot_map_bytes();
-    return bytes;
+    std::uint64_t reserved = 0;
+    for (const Layer& layer : layers_) reserved += layer.keys.size_bytes() + layer.values.size_bytes();
+    return bytes_of_slots(shape().elements_per_token() * size_of(dtype_), reserved);
 }
 
 Result<void> ConcatCache::reorder_storage(std::span<const int> parents) {

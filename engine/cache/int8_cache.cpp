@@ -63,20 +63,14 @@ void Int8Cache::store(int layer, int row, int slot, const float* k, const float*
 }
 
 KvBytes Int8Cache::bytes() const {
-    KvBytes bytes;
+    std::uint64_t reserved = 0;
+    for (const Side* side : {&keys_, &values_})
+        reserved += side->codes.size_bytes() + side->scales.size_bytes();
     const std::uint64_t codes = shape().elements_per_token();
     const std::uint64_t scales = codes / index(shape().head_dim) * sizeof(float);
-    for (int b = 0; b < batch(); ++b) {
-        bytes.payload += codes * index(length(b));
-        bytes.scales += scales * index(length(b));
-        bytes.padding += (codes + scales) * index(n_padding(b));
-    }
-    bytes.live = bytes.payload + bytes.scales;
-    for (const Side* side : {&keys_, &values_}) {
-        bytes.reserved += side->codes.size_bytes() + side->scales.size_bytes();
-    }
-    bytes.slack = bytes.reserved - bytes.live - bytes.padding;
-    bytes.meta = slot_map_bytes();
+    KvBytes bytes = bytes_of_slots(codes + scales, reserved);
+    bytes.payload = bytes.live / (codes + scales) * codes;
+    bytes.scales = bytes.live - bytes.payload;
     return bytes;
 }
 

@@ -201,6 +201,19 @@ void KvCache::reserve_slots(int capacity, int max_call) {
     call_.reserve(shape_.batch, max_call * shape_.batch);
 }
 
+KvBytes KvCache::bytes_of_slots(std::uint64_t slot, std::uint64_t reserved) const {
+    KvBytes bytes;
+    for (const Row& row : rows_) {
+        bytes.payload += slot * index(row.n_valid);
+        bytes.padding += slot * index(row.n_padding);
+    }
+    bytes.live = bytes.payload;
+    bytes.reserved = reserved;
+    bytes.slack = bytes.reserved - bytes.live - bytes.padding;
+    bytes.meta = slot_map_bytes();
+    return bytes;
+}
+
 std::uint64_t KvCache::slot_map_bytes() const {
     std::uint64_t bytes = 0;
     for (const Row& row : rows_) bytes += row.positions.capacity() * sizeof(std::int32_t);

@@ -164,6 +164,8 @@ protected:
     void reserve_slots(int capacity, int max_call);
     const CallTokens& open_call() const { return call_; }
     bool open() const { return open_; }
+    /// The bytes of a kind whose slots of all rows take `slot` bytes each, out of `reserved`.
+    KvBytes bytes_of_slots(std::uint64_t slot, std::uint64_t reserved) const;
     /// Bytes of the bookkeeping that every kind has.
     std::uint64_t slot_map_bytes() const;
     /// Slots of `row` that hold pads.

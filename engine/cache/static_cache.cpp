@@ -71,17 +71,8 @@ void StaticCache::store(int layer, int row, int slot, const float* k, const floa
 }
 
 KvBytes StaticCache::bytes() const {
-    KvBytes bytes;
-    const std::uint64_t slot = shape().elements_per_token() * size_of(dtype_);
-    for (int b = 0; b < batch(); ++b) {
-        bytes.payload += slot * index(length(b));
-        bytes.padding += slot * index(n_padding(b));
-    }
-    bytes.live = bytes.payload;
-    bytes.reserved = keys_.size_bytes() + values_.size_bytes();
-    bytes.slack = bytes.reserved - bytes.live - bytes.padding;
-    bytes.meta = slot_map_bytes();
-    return bytes;
+    return bytes_of_slots(shape().elements_per_token() * size_of(dtype_),
+                          keys_.size_bytes() + values_.size_bytes());
 }
 
 Result<void> StaticCache::reorder_storage(std::span<const int> parents) {

@@ -60,11 +60,11 @@ Result<void> check_foreign_settings(const std::string& path, const CacheSpec& ca
         return field_error(fmt::format("{}.cache.{}", path, name),
                            fmt::format("is {}, but only {}", value, owner));
     };
-    if (cache.dtype != plain.dtype && !is_one_of(cache.kind, {concat, static_, paged, window})) {
+    if (cache.dtype != plain.dtype && !has_dtype(cache.kind)) {
         return refuse("dtype", fmt::format("\"{}\"", to_string(cache.dtype)),
                       "concat, static, paged and window caches have one");
     }
-    if (cache.capacity != 0 && is_one_of(cache.kind, {none, concat})) {
+    if (cache.capacity != 0 && !has_capacity(cache.kind)) {
         return refuse("capacity", fmt::to_string(cache.capacity),
                       "static, paged, window, int8 and kivi caches have one");
     }

@@ -146,6 +146,16 @@ double LaneRecord::total_tok_s() const {
     return time <= 0 ? 0 : static_cast<double>(tokens) * 1e9 / static_cast<double>(time);
 }
 
+double LaneRecord::tokens_per_step() const {
+    std::int64_t steps = 0;
+    std::int64_t tokens = 0;
+    for (const RepetitionRecord& repetition : repetitions) {
+        steps += repetition.n_decode();
+        tokens += repetition.n_decode_token();
+    }
+    return steps == 0 ? 0 : static_cast<double>(tokens) / static_cast<double>(steps);
+}
+
 double LaneRecord::max_relative_error() const {
     double largest = -1;
     for (const RepetitionRecord& repetition : repetitions) {

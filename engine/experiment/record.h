@@ -82,6 +82,9 @@ struct LaneRecord {
     /// The same with all steps and all tokens: what the lane delivers from the first prompt to the last
     /// token.
     double total_tok_s() const;
+    /// Tokens chosen per decode step: more than one where requests share steps or drafts are kept; 0 if there
+    /// were none.
+    double tokens_per_step() const;
     /// Largest relative logit error against the reference over all steps; negative when nothing was compared.
     double max_relative_error() const;
     Quality quality() const;

@@ -55,14 +55,7 @@ std::string quality_text(const LaneRecord& lane) {
 std::string acceptance_text(const LaneRecord& lane) {
     const auto counts = lane.acceptance();
     if (counts.empty()) return lane.spec.mode == LaneMode::speculative ? "no drafts" : "";
-    std::int64_t steps = 0;
-    std::int64_t tokens = 0;
-    for (const RepetitionRecord& repetition : lane.repetitions) {
-        steps += repetition.n_decode();
-        tokens += repetition.n_decode_token();
-    }
-    std::string text =
-        fmt::format("{:.2f} per step:", static_cast<double>(tokens) / static_cast<double>(steps));
+    std::string text = fmt::format("{:.2f} per step:", lane.tokens_per_step());
     for (const auto& count : counts) {
         text += fmt::format(" {:.0f}",
                             100.0 * static_cast<double>(count.accepted) / static_cast<double>(count.drafted));

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <mutex>
-#include <optional>
 #include <unordered_map>
 
 #include "engine/formats/input_file.h"
@@ -37,18 +35,13 @@ public:
         return file_.read_at(header_.data_start + tensor.offset + offset, out);
     }
     std::uint64_t file_size() const override { return file_.size(); }
-    Result<std::string> sha256() const override {
-        const std::lock_guard lock(hash_mutex_);
-        if (!hash_) hash_ = file_.sha256();
-        return *hash_;
-    }
+    Result<std::string> sha256() const override { return hash_.of(file_); }
 
 private:
     InputFile file_;
     GgufHeader header_;
     std::unordered_map<std::string_view, const GgufTensor*> by_name_;
-    mutable std::mutex hash_mutex_;
-    mutable std::optional<Result<std::string>> hash_;
+    FileHash hash_;
 };
 
 }  // namespace

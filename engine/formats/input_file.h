@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,6 +52,20 @@ private:
     std::filesystem::path path_;
     int descriptor_ = -1;
     std::uint64_t size_ = 0;
+};
+
+/// The hash of a file, computed when it is first asked for. Safe from any thread.
+class FileHash {
+public:
+    Result<std::string> of(const InputFile& file) const {
+        const std::lock_guard lock(mutex_);
+        if (!hash_) hash_ = file.sha256();
+        return *hash_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    mutable std::optional<Result<std::string>> hash_;
 };
 
 /// Whether a file, folder or link has this name. A dangling link counts: what is there must be right.

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <mutex>
 #include <new>
-#include <optional>
 #include <unordered_map>
 
 #include "engine/formats/input_file.h"
@@ -43,19 +41,14 @@ public:
         return file_.read_at(data_start_ + entry.begin + offset, out);
     }
     std::uint64_t file_size() const override { return file_.size(); }
-    Result<std::string> sha256() const override {
-        const std::lock_guard lock(hash_mutex_);
-        if (!hash_) hash_ = file_.sha256();
-        return *hash_;
-    }
+    Result<std::string> sha256() const override { return hash_.of(file_); }
 
 private:
     InputFile file_;
     SafetensorsHeader header_;
     std::uint64_t data_start_ = 0;
     std::unordered_map<std::string_view, const SafetensorsEntry*> by_name_;
-    mutable std::mutex hash_mutex_;
-    mutable std::optional<Result<std::string>> hash_;
+    FileHash hash_;
 };
 
 std::uint64_t load_little_endian(std::span<const std::byte, length_bytes> bytes) {

@@ -259,12 +259,11 @@ void LaneForm::updateRows() {
     const bool plain = m_lane.mode == LaneMode::cached && m_lane.batching == Batching::single;
     const auto row = [this](QWidget* field, bool visible) { m_rows->setRowVisible(field, visible); };
     row(m_cache, !plain && kind != CacheKind::none);
-    row(m_dtype, kind == CacheKind::concat || kind == CacheKind::static_ || kind == CacheKind::paged ||
-                     kind == CacheKind::window);
+    row(m_dtype, has_dtype(kind));
     row(m_bits, kind == CacheKind::kivi);
     row(m_group, kind == CacheKind::kivi);
     row(m_residual, kind == CacheKind::kivi);
-    row(m_capacity, kind != CacheKind::none && kind != CacheKind::concat);
+    row(m_capacity, has_capacity(kind));
     row(m_block, kind == CacheKind::paged);
     row(m_blocks, kind == CacheKind::paged);
     row(m_share, kind == CacheKind::paged && continuous);

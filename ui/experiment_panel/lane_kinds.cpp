@@ -221,8 +221,8 @@ void dropForeignSettings(LaneSpec& lane) {
     const CacheSpec plain;
     const LaneSpec plainLane;
     CacheSpec& cache = lane.cache;
-    if (cache.kind == none || cache.kind == int8 || cache.kind == kivi) cache.dtype = plain.dtype;
-    if (cache.kind == none || cache.kind == concat) cache.capacity = plain.capacity;
+    if (!has_dtype(cache.kind)) cache.dtype = plain.dtype;
+    if (!has_capacity(cache.kind)) cache.capacity = plain.capacity;
     if (cache.kind != paged) {
         cache.block = plain.block;
         cache.blocks = plain.blocks;

@@ -41,13 +41,7 @@ void addTimes(LaneSummary& summary, const LaneRecord& lane, double readLimit) {
 void addDrafts(LaneSummary& summary, const LaneRecord& lane) {
     if (lane.spec.mode != LaneMode::speculative) return;
     summary.drafts = lane.acceptance();
-    std::int64_t steps = 0;
-    std::int64_t tokens = 0;
-    for (const RepetitionRecord& repetition : lane.repetitions) {
-        steps += repetition.n_decode();
-        tokens += repetition.n_decode_token();
-    }
-    if (steps > 0) summary.tokensPerCheck = static_cast<double>(tokens) / static_cast<double>(steps);
+    if (const double tokens = lane.tokens_per_step(); tokens > 0) summary.tokensPerCheck = tokens;
 }
 
 void addAgreement(LaneSummary& summary, const Record& record, std::size_t index) {
