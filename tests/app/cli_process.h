@@ -6,6 +6,7 @@
 #include <QProcess>
 #include <QString>
 #include <QStringList>
+#include <QTest>
 
 namespace decodescope::test {
 
@@ -33,6 +34,18 @@ inline Outcome cli(const QStringList& arguments, const QByteArray& input = {}) {
         return {-1, process.readAllStandardOutput(), process.readAllStandardError()};
     }
     return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+/// The program refuses these words (separated by blanks): exit code 2, one sentence on standard error that
+/// says `sentence`, nothing on standard output.
+inline void expectRefusal(const QString& arguments, const QString& sentence) {
+    const Outcome outcome = cli(arguments.isEmpty() ? QStringList() : arguments.split(' '));
+    const QString err = QString::fromUtf8(outcome.err);
+    QCOMPARE(outcome.exitCode, 2);
+    QVERIFY2(err.contains(sentence), qPrintable(err));
+    QVERIFY2(err.startsWith("decodescope-cli: "), qPrintable(err));
+    QCOMPARE(err.count('\n'), 1);
+    QVERIFY(outcome.out.isEmpty());
 }
 
 inline QJsonValue jsonOf(const QByteArray& json) {

@@ -111,13 +111,7 @@ private slots:
     void badSettings() {
         QFETCH(QString, arguments);
         QFETCH(QString, sentence);
-        const Outcome outcome = cli(arguments.isEmpty() ? QStringList() : arguments.split(' '));
-        const QString err = QString::fromUtf8(outcome.err);
-        QCOMPARE(outcome.exitCode, 2);
-        QVERIFY2(err.contains(sentence), qPrintable(err));
-        QVERIFY2(err.startsWith("decodescope-cli: "), qPrintable(err));
-        QCOMPARE(err.count('\n'), 1);
-        QVERIFY(outcome.out.isEmpty());
+        expectRefusal(arguments, sentence);
     }
 
     void everyOptionReachesTheExperiment() {

@@ -13,10 +13,9 @@
 #include "engine/experiment/experiment.h"
 #include "engine/model/preset.h"
 #include "engine/verify/logit_comparison.h"
+#include "engine/verify/verify_context.h"
 
 namespace decodescope::test {
-
-using Ids = std::vector<std::int32_t>;
 
 /// What a lane did for the requests of a workload.
 struct Trail {
@@ -117,27 +116,7 @@ inline Trail follow_one(Lane& lane, const Ids& prompt, int new_tokens, const Sam
 
 /// Largest relative error over all rows of all requests; infinite when their numbers differ.
 inline double worst_error(const Trail& found, const Trail& reference) {
-    double worst = 0;
-    for (std::size_t r = 0; r < reference.rows.size(); ++r) {
-        if (found.rows[r].size() != reference.rows[r].size()) return INFINITY;
-        for (std::size_t i = 0; i < reference.rows[r].size(); ++i) {
-            const double error = compare_logits(found.rows[r][i], reference.rows[r][i]).relative_error;
-            worst = std::isnan(error) ? INFINITY : std::max(worst, error);
-        }
-    }
-    return worst;
+    return decodescope::worst_error(found.rows, reference.rows);
 }
-
-/// Feeds every request the tokens of another run.
-class GivenTokens final : public TokenFeed {
-public:
-    explicit GivenTokens(std::vector<Ids> tokens) : tokens_(std::move(tokens)) {}
-    std::optional<std::int32_t> next(int request, int index, std::int32_t) override {
-        return tokens_[static_cast<std::size_t>(request)][static_cast<std::size_t>(index)];
-    }
-
-private:
-    std::vector<Ids> tokens_;
-};
 
 }  // namespace decodescope::test

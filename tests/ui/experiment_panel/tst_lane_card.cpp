@@ -3,27 +3,15 @@
 #include <QComboBox>
 #include <QTest>
 
+#include "tests/ui/experiment_panel/panel_fixture.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/lane_card.h"
 #include "ui/experiment_panel/lane_kinds.h"
 
 using namespace decodescope;
+using namespace decodescope::test;
 
 namespace {
-
-Experiment base() {
-    Experiment experiment;
-    for (const char* name : {"naive", "static"}) experiment.lanes.push_back(*lane_from_name(name));
-    experiment.prompts[0].text = "It is a truth";
-    return experiment;
-}
-
-void chooseKind(LaneCard* card, const char* word) {
-    auto* box = card->findChild<QComboBox*>("laneKind");
-    for (int kind = 0; kind < laneKinds().size(); ++kind) {
-        if (laneKinds().at(kind).lane.name == word) box->setCurrentIndex(box->findData(kind));
-    }
-}
 
 /// An experiment in which a lane of any kind may take part.
 Experiment forAnyLane(const LaneSpec& lane) {
