@@ -126,6 +126,43 @@ CellState AttentionPlan::cell(int b, int q, int slot) const {
                       slot_positions(b)[static_cast<std::size_t>(slot)], window_);
 }
 
+bool AttentionPlan::sees(int b, int q, int slot) const {
+    const auto ranges = visible(b, q);
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [slot](const SlotRange& r) { return slot >= r.begin && slot < r.end; });
+}
+
+void AttentionPlan::amend(int n_slot, const See& see) {
+    std::vector<SlotRange> ranges;
+    std::vector<std::int32_t> first_range{0};
+    std::vector<std::int32_t> slots;
+    std::vector<SlotRange> mine;
+    n_allowed_ = 0;
+    for (int b = 0; b < batch(); ++b) {
+        Row& here = rows_[static_cast<std::size_t>(b)];
+        const auto held = slot_positions(b);
+        const auto first_slot = static_cast<std::int32_t>(slots.size());
+        slots.insert(slots.end(), held.begin(), held.end());
+        for (int q = 0; q < here.n_query; ++q) {
+            const auto given = visible(b, q);
+            mine.assign(given.begin(), given.end());
+            see(b, q, mine);
+            for (const SlotRange& range : mine) n_allowed_ += range.end - range.begin;
+            ranges.insert(ranges.end(), mine.begin(), mine.end());
+            first_range.push_back(static_cast<std::int32_t>(ranges.size()));
+        }
+        if (here.n_query > 0 && here.n_slot < n_slot) {
+            slots.resize(static_cast<std::size_t>(first_slot + n_slot), slot_empty);
+            here.n_slot = n_slot;
+            max_slot_ = std::max(max_slot_, n_slot);
+        }
+        here.first_slot = first_slot;
+    }
+    slot_positions_ = std::move(slots);
+    ranges_ = std::move(ranges);
+    first_range_ = std::move(first_range);
+}
+
 void plan_without_cache(const CallTokens& call, Window window, AttentionPlan& plan) {
     plan.clear(window);
     for (int b = 0; b < call.batch(); ++b) plan.add_row(call.positions(b), call.positions(b));

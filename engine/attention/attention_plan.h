@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,12 @@ public:
     /// apply.
     void add_row(std::span<const std::int32_t> query_positions, std::span<const std::int32_t> slot_positions);
 
+    /// Replaces what queries may see, which then no longer follows from positions: `see(b, q, visible)` is
+    /// called for every query with the slots it may read (ascending, disjoint) and changes them. Slots up to
+    /// `n_slot` of a row may be named; those that the row did not have count as empty.
+    using See = std::function<void(int b, int q, std::vector<SlotRange>& visible)>;
+    void amend(int n_slot, const See& see);
+
     int batch() const { return static_cast<int>(rows_.size()); }
     /// Queries of all rows; those of row `b` are `first_query(b)` .. + `n_query(b)`.
     int n_query() const { return static_cast<int>(query_positions_.size()); }
@@ -54,7 +61,9 @@ public:
     std::span<const std::int32_t> slot_positions(int b) const;
     /// Slots that query `q` of row `b` may read, ascending and disjoint.
     std::span<const SlotRange> visible(int b, int q) const;
+    /// What the rule says about a cell, and whether the query may read it: the same unless amended.
     CellState cell(int b, int q, int slot) const;
+    bool sees(int b, int q, int slot) const;
     /// Query-key pairs allowed (per head and layer), all rows together.
     std::int64_t n_allowed() const { return n_allowed_; }
     const Window& window() const { return window_; }

@@ -14,6 +14,10 @@
 
 namespace decodescope {
 
+/// Which key-value head query head h reads: h / (n_head / n_kv_head), the rule; or h % n_kv_head, what code
+/// that repeats heads in the wrong order does.
+enum class HeadOrder { grouped, tiled };
+
 /// One attention call: every query of every row and head over the slots its plan lets it see.
 struct AttentionCall {
     const AttentionPlan* plan = nullptr;
@@ -26,6 +30,7 @@ struct AttentionCall {
     int n_kv_head = 0;
     int head_dim = 0;
     float scale = 1.0f;  // applied to q . k before the softmax
+    HeadOrder head_order = HeadOrder::grouped;
 };
 
 /// Heads of several tokens: [rows, n_head, head_dim] with `stride` floats between tokens.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "engine/model/rotary.h"
 
@@ -39,8 +40,34 @@ Result<void> check_input(const ModelConfig& config, const CallTokens& call,
     return {};
 }
 
+/// Position ids that a call's queries and keys are embedded and turned by.
+struct UsedPositions {
+    std::vector<std::int32_t> query;
+    std::vector<std::int32_t> key;
+};
+
+/// The call's own positions after the hook has seen them. The ids must stay inside the model's positions.
+Result<UsedPositions> used_positions(const ModelConfig& config, const CallTokens& call, const KvCache* cache,
+                                     ForwardHook& hook) {
+    UsedPositions used;
+    used.query.assign(call.positions().begin(), call.positions().end());
+    for (std::int32_t& position : used.query) position = std::max(position, 0);
+    used.key = used.query;
+    hook.positions(call, cache, used.query, used.key);
+    for (const auto* ids : {&used.query, &used.key}) {
+        for (const std::int32_t position : *ids) {
+            if (position >= 0 && position < config.n_positions) continue;
+            return Error{ErrorKind::capacity,
+                         fmt::format("Forward: position {} is beyond the {} positions of the model.",
+                                     position, config.n_positions)};
+        }
+    }
+    return used;
+}
+
 /// residual[row] = token embedding, plus the position's where positions are learned.
-void embed(const Weights& weights, const CallTokens& call, float* out) {
+void embed(const Weights& weights, const CallTokens& call, std::span<const std::int32_t> positions,
+           float* out) {
     const std::int64_t d = weights.config.d_model;
     for (std::size_t row = 0; row < call.tokens().size(); ++row) {
         const float* token = weights.token_embedding + call.tokens()[row] * d;
@@ -48,7 +75,7 @@ void embed(const Weights& weights, const CallTokens& call, float* out) {
             std::copy_n(token, d, out);
         } else {
             // A padding row is never read by a real one; it takes position 0 so that it stays finite.
-            const float* place = weights.position_embedding + std::max(call.positions()[row], 0) * d;
+            const float* place = weights.position_embedding + std::max(positions[row], 0) * d;
             for (std::int64_t i = 0; i < d; ++i) out[i] = token[i] + place[i];
         }
         out += d;
@@ -77,11 +104,31 @@ private:
 
 }  // namespace
 
-Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
+const char* to_string(ForwardTensor tensor) {
+    switch (tensor) {
+        case ForwardTensor::embedding: return "embedding";
+        case ForwardTensor::qkv: return "queries, keys and values";
+        case ForwardTensor::mixed: return "attention output";
+        case ForwardTensor::attended: return "residual after attention";
+        case ForwardTensor::residual: return "residual after the feed-forward block";
+        case ForwardTensor::logits: return "logits";
+    }
+    return "logits";
+}
+
+Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
                               std::span<const std::int32_t> logit_rows, KvCache* cache, Window window,
-                              Workspace& workspace, Backend& backend, std::stop_token stop) {
+                              Workspace& workspace, Backend& backend, std::stop_token stop,
+                              ForwardHook* hook) {
+    const Weights& weights = hook == nullptr ? given : hook->weights(given);
     const ModelConfig& config = weights.config;
     DS_TRY(check_input(config, call, logit_rows));
+    std::optional<UsedPositions> used;
+    if (hook != nullptr) {
+        auto ids = used_positions(config, call, cache, *hook);
+        if (!ids) return ids.error();
+        used = *std::move(ids);
+    }
     if (cache != nullptr) DS_TRY(cache->begin(call));
     AppendGuard append(cache);
     AttentionPlan& plan = workspace.plan();
@@ -89,6 +136,10 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
         plan_of_append(*cache, call, window, plan);
     else
         plan_without_cache(call, window, plan);
+    if (hook != nullptr) hook->plan(call, cache, plan);
+    const auto computed = [&](ForwardTensor tensor, int layer, float* values, std::int64_t n) {
+        if (hook != nullptr) hook->computed(tensor, layer, {values, static_cast<std::size_t>(n)});
+    };
 
     const int rows = call.n_token();
     const std::int64_t d = config.d_model;
@@ -98,14 +149,25 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
     const auto residual = workspace.take(Temporary::residual, rows * d);
     if (!residual) return residual.error();
     float* x = *residual;
-    embed(weights, call, x);
+    embed(weights, call, used ? std::span<const std::int32_t>(used->query) : call.positions(), x);
+    computed(ForwardTensor::embedding, -1, x, rows * d);
     // Every layer turns its queries and keys by the same angles.
     const float* turns = nullptr;
+    const float* key_turns = nullptr;  // where they differ from those of the queries
     if (config.rotary) {
-        const auto taken = workspace.take(Temporary::turns, std::int64_t{rows} * config.head_dim);
+        const std::int64_t n = std::int64_t{rows} * config.head_dim;
+        const bool apart = used && used->query != used->key;
+        const auto taken = workspace.take(Temporary::turns, apart ? 2 * n : n);
         if (!taken) return taken.error();
-        rotary_turns(weights.rotary_frequencies, config.rotary->amplitude, call.positions(), *taken);
+        const auto turn = [&](std::span<const std::int32_t> positions, float* out) {
+            rotary_turns(weights.rotary_frequencies, config.rotary->amplitude, positions, out);
+        };
+        turn(used ? std::span<const std::int32_t>(used->query) : call.positions(), *taken);
         turns = *taken;
+        if (apart) {
+            turn(used->key, *taken + n);
+            key_turns = *taken + n;
+        }
     }
     const auto normalise = [&](const float* from, int n_row, const Norm& norm, float* to) {
         if (config.norm == NormKind::rms_norm)
@@ -128,9 +190,15 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
         backend.linear(*normed, rows, layer.attn_qkv, *qkv, false);
         if (turns != nullptr) {
             // Keys lie behind the queries. They are stored turned, as their positions never change.
-            const HeadRows heads{*qkv, qkv_width, rows, config.n_head + config.n_kv_head, config.head_dim};
+            HeadRows heads{*qkv, qkv_width, rows, config.n_head + config.n_kv_head, config.head_dim};
+            if (key_turns != nullptr) {
+                heads.n_head = config.n_head;
+                backend.rotate({*qkv + q_width, qkv_width, rows, config.n_kv_head, config.head_dim},
+                               key_turns, config.rotary->pairs);
+            }
             backend.rotate(heads, turns, config.rotary->pairs);
         }
+        computed(ForwardTensor::qkv, l, *qkv, rows * qkv_width);
 
         AttentionCall attention;
         const KeyValueBlock block{*qkv + q_width, *qkv + q_width + kv_width, qkv_width};
@@ -160,9 +228,12 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
         attention.scale =
             config.scale_attention ? 1.0f / std::sqrt(static_cast<float>(config.head_dim)) : 1.0f;
         if (config.scale_attention_by_layer) attention.scale /= static_cast<float>(l + 1);
+        if (hook != nullptr) attention.head_order = hook->head_order(call, cache);
         // Every layer computes the same cells.
         output.score_cells_computed = backend.attention(attention);
+        computed(ForwardTensor::mixed, l, *mixed, rows * q_width);
         backend.linear(*mixed, rows, layer.attn_out, x, true);
+        computed(ForwardTensor::attended, l, x, rows * d);
 
         normed = workspace.take(Temporary::normed, rows * d);
         if (!normed) return normed.error();
@@ -180,6 +251,7 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
             backend.activation(*ff, n_ff, config.activation);
         }
         backend.linear(*ff, rows, layer.ff_down, x, true);
+        computed(ForwardTensor::residual, l, x, rows * d);
     }
 
     const auto n_logits = static_cast<std::int64_t>(logit_rows.size());
@@ -193,6 +265,7 @@ Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
         }
         normalise(*normed, static_cast<int>(n_logits), weights.final_norm, *normed);
         backend.linear(*normed, static_cast<int>(n_logits), weights.head, *logits, false);
+        computed(ForwardTensor::logits, config.n_layer, *logits, n_logits * config.vocab);
         output.logits = {*logits, static_cast<std::size_t>(n_logits * config.vocab)};
     }
     DS_TRY(append.commit());

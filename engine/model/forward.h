@@ -11,6 +11,7 @@
 #include "engine/backend/backend.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/core/result.h"
+#include "engine/model/forward_hook.h"
 #include "engine/model/weights.h"
 #include "engine/model/workspace.h"
 
@@ -29,10 +30,11 @@ struct ForwardOutput {
 /// (row by row). `logit_rows`: the tokens of the call (indices, any order) whose logits are wanted; none is
 /// fine. Everything is checked before anything is written: token ids, positions against n_positions, the
 /// cache's capacity. `stop` is looked at between layers; a cancelled or failed call leaves the cache as it
-/// was before. What saw what is in `workspace.plan()` afterwards.
+/// was before. What saw what is in `workspace.plan()` afterwards. `hook`: watches the call and may change it.
 Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
                               std::span<const std::int32_t> logit_rows, KvCache* cache, Window window,
-                              Workspace& workspace, Backend& backend, std::stop_token stop = {});
+                              Workspace& workspace, Backend& backend, std::stop_token stop = {},
+                              ForwardHook* hook = nullptr);
 
 /// Indices of all tokens of `call`, and of the last token of every row that has one.
 std::vector<std::int32_t> all_rows(const CallTokens& call);

@@ -97,7 +97,8 @@ public:
     Block(const AttentionCall& call, int b, int head, int first, int n_query, int n_column, float* floats)
         : call_(call),
           b_(b),
-          kv_head_(head / (call.n_head / call.n_kv_head)),
+          kv_head_(call.head_order == HeadOrder::grouped ? head / (call.n_head / call.n_kv_head)
+                                                         : head % call.n_kv_head),
           n_query_(n_query),
           n_column_(n_column),
           out_stride_(std::int64_t{call.n_head} * call.head_dim),
