@@ -3,11 +3,19 @@
 
 #include <queue>
 
+#include <algorithm>
+#include <array>
 #include <functional>
+#include <limits>
+#include <utility>
 
 namespace decodescope {
 
 namespace {
+
+/// Up to this many symbols a search for the lowest rank is faster than a heap.
+constexpr std::size_t max_short = 32;
+constexpr std::int32_t no_rank = std::numeric_limits<std::int32_t>::max();
 
 std::uint64_t key_of(std::int32_t left, std::int32_t right) {
     return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32) |
@@ -24,11 +32,11 @@ struct Symbol {
 /// A pair that could be merged. It is stale when either symbol has changed since.
 struct Candidate {
     std::int32_t rank = 0;
+    std::int32_t merged = 0;
     std::size_t left = 0;
     std::size_t right = 0;
     std::int32_t left_token = 0;
     std::int32_t right_token = 0;
-    std::int32_t merged = 0;
 
     bool operator>(const Candidate& other) const {
         return rank != other.rank ? rank > other.rank : left > other.left;
@@ -39,29 +47,86 @@ constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
 }  // namespace
 
-void BpeMerges::add(std::int32_t left, std::int32_t right, std::int32_t merged) {
-    merges_.insert_or_assign(key_of(left, right), Merge{n_added_++, merged});
+void BpeMerges::add(std::int32_t left, std::int32_t right, std::int32_t merged, std::int32_t rank) {
+    if (2 * (n_used_ + 1) > slots_.size()) grow();
+    Slot& slot = slots_[slot_of(key_of(left, right))];
+    if (slot.key == free_key) ++n_used_;
+    slot = {key_of(left, right), rank, merged};
+    ++n_added_;
 }
 
-const BpeMerges::Merge* BpeMerges::find(std::int32_t left, std::int32_t right) const {
-    const auto found = merges_.find(key_of(left, right));
-    return found == merges_.end() ? nullptr : &found->second;
+std::size_t BpeMerges::slot_of(std::uint64_t key) const {
+    const std::size_t mask = slots_.size() - 1;
+    const std::uint64_t mixed = key * 0x9E3779B97F4A7C15u;
+    std::size_t slot = static_cast<std::size_t>(mixed ^ (mixed >> 32)) & mask;
+    while (slots_[slot].key != key && slots_[slot].key != free_key) slot = (slot + 1) & mask;
+    return slot;
 }
 
-void BpeMerges::encode(std::string_view piece, std::vector<std::int32_t>& out) const {
-    const std::size_t n = piece.size();
+const BpeMerges::Slot* BpeMerges::find(std::int32_t left, std::int32_t right) const {
+    if (left < 0 || right < 0 || slots_.empty()) return nullptr;
+    const Slot& slot = slots_[slot_of(key_of(left, right))];
+    return slot.key == free_key ? nullptr : &slot;
+}
+
+void BpeMerges::grow() {
+    const std::vector<Slot> old =
+        std::exchange(slots_, std::vector<Slot>(std::max<std::size_t>(64, 2 * slots_.size())));
+    for (const Slot& slot : old) {
+        if (slot.key != free_key) slots_[slot_of(slot.key)] = slot;
+    }
+}
+
+void BpeMerges::merge(std::vector<std::int32_t>& symbols) const {
+    if (symbols.size() <= max_short) {
+        merge_short(symbols);
+    } else {
+        merge_long(symbols);
+    }
+}
+
+void BpeMerges::merge_short(std::vector<std::int32_t>& symbols) const {
+    std::size_t n = symbols.size();
+    if (n < 2) return;
+    std::array<std::int32_t, max_short> ranks{};   // of the pair that starts at each symbol
+    std::array<std::int32_t, max_short> merged{};  // and what it becomes
+    const auto look = [&](std::size_t i) {
+        const Slot* slot = find(symbols[i], symbols[i + 1]);
+        ranks[i] = slot == nullptr ? no_rank : slot->rank;
+        merged[i] = slot == nullptr ? -1 : slot->merged;
+    };
+    for (std::size_t i = 0; i + 1 < n; ++i) look(i);
+    while (n > 1) {
+        const auto first = ranks.begin();
+        const auto best = std::min_element(first, first + static_cast<std::ptrdiff_t>(n - 1));
+        if (*best == no_rank) break;
+        const auto at = static_cast<std::size_t>(best - first);
+        symbols[at] = merged[at];
+        for (std::size_t i = at + 1; i + 1 < n; ++i) {
+            symbols[i] = symbols[i + 1];
+            ranks[i] = ranks[i + 1];
+            merged[i] = merged[i + 1];
+        }
+        --n;
+        if (at > 0) look(at - 1);
+        if (at + 1 < n) look(at);
+    }
+    symbols.resize(n);
+}
+
+void BpeMerges::merge_long(std::vector<std::int32_t>& tokens) const {
+    const std::size_t n = tokens.size();
     std::vector<Symbol> symbols(n);
     for (std::size_t i = 0; i < n; ++i) {
-        symbols[i] = {byte_token[static_cast<unsigned char>(piece[i])], i == 0 ? nowhere : i - 1,
-                      i + 1 == n ? nowhere : i + 1};
+        symbols[i] = {tokens[i], i == 0 ? nowhere : i - 1, i + 1 == n ? nowhere : i + 1};
     }
 
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> candidates;
     const auto offer = [&](std::size_t left, std::size_t right) {
         if (left == nowhere || right == nowhere) return;
-        const Merge* merge = find(symbols[left].token, symbols[right].token);
-        if (merge == nullptr) return;
-        candidates.push({merge->rank, left, right, symbols[left].token, symbols[right].token, merge->merged});
+        const Slot* slot = find(symbols[left].token, symbols[right].token);
+        if (slot == nullptr) return;
+        candidates.push({slot->rank, slot->merged, left, right, symbols[left].token, symbols[right].token});
     };
     for (std::size_t i = 0; i + 1 < n; ++i) offer(i, i + 1);
 
@@ -82,8 +147,9 @@ void BpeMerges::encode(std::string_view piece, std::vector<std::int32_t>& out) c
         offer(best.left, left.next);
     }
 
+    tokens.clear();
     for (std::size_t i = 0; i < n; i = symbols[i].next) {
-        out.push_back(symbols[i].token);
+        tokens.push_back(symbols[i].token);
         if (symbols[i].next == nowhere) break;
     }
 }

@@ -1,37 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace decodescope {
 
-/// Byte-pair merging of one piece of text. Immutable once filled; safe from any thread.
+/// Byte-pair merging of the symbols of one piece of text. Symbols are numbers of the caller, not below 0.
+/// Immutable once filled; safe from any thread.
 class BpeMerges {
 public:
-    /// The token of each single byte.
-    std::array<std::int32_t, 256> byte_token{};
+    /// Adds a merge of rank `size()`, so the first that is added goes first. A pair that is listed again
+    /// takes the later place, as in the programs that wrote such files.
+    void add(std::int32_t left, std::int32_t right, std::int32_t merged) {
+        add(left, right, merged, n_added_);
+    }
+    /// The same with a rank; equal ranks are merged from the left.
+    void add(std::int32_t left, std::int32_t right, std::int32_t merged, std::int32_t rank);
 
-    /// Adds the next merge in order of priority. A pair that is listed again takes the later place, as in the
-    /// programs that wrote such files.
-    void add(std::int32_t left, std::int32_t right, std::int32_t merged);
-    std::size_t size() const { return merges_.size(); }
-
-    /// Appends the tokens of `piece`: merges the pair of lowest rank first, the leftmost of equals, until
-    /// none applies. O(n log n) in the length of the piece.
-    void encode(std::string_view piece, std::vector<std::int32_t>& out) const;
+    /// Replaces `symbols` by what is left of them after merging: the pair of lowest rank first, the leftmost
+    /// of equals, until none applies. Symbols below 0 never merge. O(n log n).
+    void merge(std::vector<std::int32_t>& symbols) const;
 
 private:
-    struct Merge {
+    struct Slot {
+        std::uint64_t key = free_key;
         std::int32_t rank = 0;
         std::int32_t merged = 0;
     };
-    const Merge* find(std::int32_t left, std::int32_t right) const;
+    static constexpr std::uint64_t free_key = ~std::uint64_t{0};
+    std::size_t slot_of(std::uint64_t key) const;
+    const Slot* find(std::int32_t left, std::int32_t right) const;
+    void grow();
+    void merge_short(std::vector<std::int32_t>& symbols) const;
+    void merge_long(std::vector<std::int32_t>& symbols) const;
 
-    std::unordered_map<std::uint64_t, Merge> merges_;
+    std::vector<Slot> slots_;  // a hash table
+    std::size_t n_used_ = 0;
     std::int32_t n_added_ = 0;
 };
 

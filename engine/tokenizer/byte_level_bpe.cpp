@@ -1,134 +1,222 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/tokenizer/byte_level_bpe.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/core/quote.h"
 #include "engine/tokenizer/bpe.h"
-#include "engine/tokenizer/split_gpt2.h"
-#include "engine/tokenizer/tokenizer.h"
-#include "engine/tokenizer/vocab_file.h"
+#include "engine/tokenizer/byte_alphabet.h"
+#include "engine/tokenizer/nfc.h"
+#include "engine/tokenizer/token_checks.h"
 
 namespace decodescope {
 
 namespace {
 
-constexpr std::string_view end_of_text = "<|endoftext|>";
-constexpr std::int32_t no_token = -1;
+/// Vocabularies that were trained without the whole alphabet lack bytes that their texts did not hold.
+constexpr std::size_t max_missing_bytes = 64;
+
+struct Parts {
+    TokenTable bytes;  // of each token; `find` gives the spelt ones
+    BpeMerges merges;
+    std::array<std::int32_t, 256> byte_token{};  // or -1
+    AddedTokenFinder raw;
+    AddedTokenFinder normalized;
+    std::vector<std::int32_t> special;  // ascending
+    std::vector<std::int32_t> before;
+    std::vector<std::int32_t> after;
+    SplitRule split = SplitRule::gpt2;
+    bool nfc = false;
+    bool ignore_merges = false;
+    bool add_prefix_space = false;
+};
 
 class ByteLevelBpe : public Tokenizer {
 public:
-    ByteLevelBpe(const Vocab& vocab, const ByteAlphabet& alphabet, BpeMerges merges)
-        : merges_(std::move(merges)) {
-        std::int32_t largest = -1;
-        for (const auto& [spelling, id] : vocab) largest = std::max(largest, id);
-        tokens_.resize(static_cast<std::size_t>(largest) + 1);
-        for (const auto& [spelling, id] : vocab) {
-            // A spelling outside the byte alphabet is an added token, written as plain text.
-            tokens_[static_cast<std::size_t>(id)] = alphabet.bytes_of(spelling).value_or(spelling);
-        }
-        if (const auto found = vocab.find(std::string(end_of_text)); found != vocab.end()) {
-            end_of_text_ = found->second;
-        }
-    }
+    explicit ByteLevelBpe(Parts parts) : parts_(std::move(parts)) {}
 
     std::vector<std::int32_t> encode_text(std::string_view text) const override {
         std::vector<std::int32_t> ids;
-        encode(text, ids);
+        encode(text, false, ids);
         return ids;
     }
 
     std::vector<std::int32_t> encode_prompt(std::string_view text) const override {
-        std::vector<std::int32_t> ids;
-        while (end_of_text_ != no_token) {
-            const std::size_t at = text.find(end_of_text);
-            if (at == std::string_view::npos) break;
-            encode(text.substr(0, at), ids);
-            ids.push_back(end_of_text_);
-            text.remove_prefix(at + end_of_text.size());
-        }
-        encode(text, ids);
+        std::vector<std::int32_t> ids = parts_.before;
+        encode(text, true, ids);
+        ids.insert(ids.end(), parts_.after.begin(), parts_.after.end());
         return ids;
     }
 
-    std::string_view token_bytes(std::int32_t id) const override {
-        return id >= 0 && id < n_token() ? std::string_view(tokens_[static_cast<std::size_t>(id)])
-                                         : std::string_view();
+    std::string_view token_bytes(std::int32_t id) const override { return parts_.bytes.text(id); }
+    bool is_special(std::int32_t id) const override {
+        return std::binary_search(parts_.special.begin(), parts_.special.end(), id);
     }
-    bool is_special(std::int32_t id) const override { return id != no_token && id == end_of_text_; }
-    std::int32_t n_token() const override { return static_cast<std::int32_t>(tokens_.size()); }
+    std::int32_t n_token() const override { return parts_.bytes.n_token(); }
 
 private:
-    void encode(std::string_view text, std::vector<std::int32_t>& ids) const {
-        while (!text.empty()) {
-            const std::size_t length = first_piece_gpt2(text);
-            merges_.encode(text.substr(0, length), ids);
-            text.remove_prefix(length);
+    void encode(std::string_view text, bool with_special, std::vector<std::int32_t>& ids) const {
+        for (const auto& part : parts_.raw.split(text, with_special)) {
+            if (part.id >= 0) {
+                ids.push_back(part.id);
+                continue;
+            }
+            const std::string normal = parts_.nfc ? to_nfc(part.text) : std::string();
+            const std::string_view stretch = parts_.nfc ? std::string_view(normal) : part.text;
+            for (const auto& inner : parts_.normalized.split(stretch, with_special)) {
+                if (inner.id >= 0) {
+                    ids.push_back(inner.id);
+                } else {
+                    encode_stretch(inner.text, ids);
+                }
+            }
         }
     }
 
-    BpeMerges merges_;
-    std::vector<std::string> tokens_;  // [n_token] bytes
-    std::int32_t end_of_text_ = no_token;
+    void encode_stretch(std::string_view text, std::vector<std::int32_t>& ids) const {
+        std::string prefixed;
+        if (parts_.add_prefix_space && text[0] != ' ') {
+            prefixed.reserve(text.size() + 1);
+            text = prefixed.append(" ").append(text);
+        }
+        std::vector<std::int32_t> symbols;
+        PieceSplitter pieces(parts_.split, text);
+        for (std::string_view piece = pieces.next(); !piece.empty(); piece = pieces.next()) {
+            if (parts_.ignore_merges) {
+                if (const std::int32_t id = parts_.bytes.find(piece); id >= 0) {
+                    ids.push_back(id);
+                    continue;
+                }
+            }
+            symbols.clear();
+            for (const char byte : piece) {
+                const std::int32_t token = parts_.byte_token[static_cast<unsigned char>(byte)];
+                if (token >= 0) symbols.push_back(token);
+            }
+            parts_.merges.merge(symbols);
+            ids.insert(ids.end(), symbols.begin(), symbols.end());
+        }
+    }
+
+    Parts parts_;
 };
 
-/// The first of `names` that exists in `folder`.
-Result<std::filesystem::path> find_file(const std::filesystem::path& folder,
-                                        const std::array<const char*, 2>& names) {
-    for (const char* name : names) {
-        std::error_code code;
-        if (std::filesystem::exists(folder / name, code)) return folder / name;
+class Builder {
+public:
+    Builder(ByteLevelSpec& spec, std::vector<std::string>* notes) : spec_(spec), notes_(notes) {}
+
+    Result<std::shared_ptr<const Tokenizer>> build() {
+        DS_TRY(find_bytes());
+        DS_TRY(find_merges());
+        DS_TRY(check_added_tokens(spec_.added, spec_.spellings, spec_.label));
+        fill_token_bytes();
+        DS_TRY(check_ids_around(spec_.before, parts_.bytes, spec_.label));
+        DS_TRY(check_ids_around(spec_.after, parts_.bytes, spec_.label));
+        note_shared_texts(spec_.spellings, spec_.label, notes_);
+        split_added();
+        parts_.before = std::move(spec_.before);
+        parts_.after = std::move(spec_.after);
+        parts_.split = spec_.split;
+        parts_.nfc = spec_.nfc;
+        parts_.ignore_merges = spec_.ignore_merges;
+        parts_.add_prefix_space = spec_.add_prefix_space;
+        return std::shared_ptr<const Tokenizer>(std::make_shared<ByteLevelBpe>(std::move(parts_)));
     }
-    return Error{ErrorKind::io,
-                 fmt::format("{}: has no tokenizer file {} (or {}).", folder.string(), names[0], names[1])};
-}
+
+private:
+    Result<void> find_bytes() {
+        std::vector<int> missing;
+        for (int byte = 0; byte < 256; ++byte) {
+            const std::int32_t id = spec_.spellings.find(alphabet_.symbol(static_cast<unsigned char>(byte)));
+            parts_.byte_token[static_cast<std::size_t>(byte)] = id;
+            if (id < 0) missing.push_back(byte);
+        }
+        if (missing.empty()) return {};
+        const int first = missing.front();
+        if (missing.size() > max_missing_bytes) {
+            return Error{
+                ErrorKind::bad_input,
+                fmt::format("{}: has no token for the byte 0x{:02X} (spelt \"{}\") and {} others, so "
+                            "most texts could not be encoded.",
+                            spec_.label, first, alphabet_.symbol(static_cast<unsigned char>(first)),
+                            missing.size() - 1)};
+        }
+        if (notes_ != nullptr) {
+            notes_->push_back(fmt::format(
+                "{}: has no token for {} of the 256 bytes, 0x{:02X} first; texts are encoded without them.",
+                spec_.label, missing.size(), first));
+        }
+        return {};
+    }
+
+    Result<void> find_merges() {
+        if (spec_.merges.size() > max_tokens) {
+            return Error{ErrorKind::bad_input, fmt::format("{}: holds {} merges, expected at most {}.",
+                                                           spec_.label, spec_.merges.size(), max_tokens)};
+        }
+        for (std::size_t i = 0; i < spec_.merges.size(); ++i) {
+            const std::array<std::string_view, 3> texts = {spec_.merges.left(i), spec_.merges.right(i),
+                                                           spec_.merges.both(i)};
+            std::array<std::int32_t, 3> ids{};
+            for (std::size_t part = 0; part < texts.size(); ++part) {
+                ids[part] = spec_.spellings.find(texts[part]);
+                if (ids[part] >= 0) continue;
+                return Error{ErrorKind::bad_input,
+                             fmt::format("{} {} merges {} and {}, but {} is not in {}.", spec_.merge_label,
+                                         i + spec_.first_merge, quote(texts[0]), quote(texts[1]),
+                                         quote(texts[part]), spec_.vocab_name)};
+            }
+            parts_.merges.add(ids[0], ids[1], ids[2]);
+        }
+        return {};
+    }
+
+    void fill_token_bytes() {
+        for (const AddedToken& token : spec_.added) parts_.bytes.add_hidden(token.id, token.content);
+        for (std::int32_t id = 0; id < spec_.spellings.n_token(); ++id) {
+            if (!spec_.spellings.has(id) || parts_.bytes.has(id)) continue;
+            const std::string_view spelling = spec_.spellings.text(id);
+            const auto bytes = alphabet_.bytes_of(spelling);
+            if (!bytes) {
+                parts_.bytes.add_hidden(id, spelling);  // plain text, as of an added token
+            } else if (spec_.ignore_merges && spec_.spellings.find(spelling) == id) {
+                parts_.bytes.add(id, *bytes);
+            } else {
+                parts_.bytes.add_hidden(id, *bytes);
+            }
+        }
+    }
+
+    void split_added() {
+        std::vector<AddedToken> raw;
+        std::vector<AddedToken> normalized;
+        for (AddedToken& token : spec_.added) {
+            if (token.special) parts_.special.push_back(token.id);
+            if (token.normalized && spec_.nfc) token.content = to_nfc(token.content);
+            (token.normalized ? normalized : raw).push_back(std::move(token));
+        }
+        std::sort(parts_.special.begin(), parts_.special.end());
+        parts_.raw = AddedTokenFinder(std::move(raw));
+        parts_.normalized = AddedTokenFinder(std::move(normalized));
+    }
+
+    ByteLevelSpec& spec_;
+    std::vector<std::string>* notes_;
+    ByteAlphabet alphabet_;
+    Parts parts_;
+};
 
 }  // namespace
 
-Result<std::shared_ptr<const Tokenizer>> load_byte_level_bpe(const std::filesystem::path& folder) {
-    const auto vocab_path = find_file(folder, {"vocab.json", "encoder.json"});
-    if (!vocab_path) return vocab_path.error();
-    const auto merges_path = find_file(folder, {"merges.txt", "vocab.bpe"});
-    if (!merges_path) return merges_path.error();
-    const auto vocab = load_vocab(*vocab_path);
-    if (!vocab) return vocab.error();
-    const auto lines = load_merges(*merges_path);
-    if (!lines) return lines.error();
-
-    const ByteAlphabet alphabet;
-    BpeMerges merges;
-    for (int byte = 0; byte < 256; ++byte) {
-        const auto found = vocab->find(alphabet.symbol(static_cast<unsigned char>(byte)));
-        if (found == vocab->end()) {
-            return Error{
-                ErrorKind::bad_input,
-                fmt::format("{}: has no token for the byte 0x{:02X} (spelt \"{}\"), so not every text "
-                            "could be encoded.",
-                            vocab_path->string(), byte, alphabet.symbol(static_cast<unsigned char>(byte)))};
-        }
-        merges.byte_token[static_cast<std::size_t>(byte)] = found->second;
-    }
-    for (const MergeLine& line : *lines) {
-        std::array<std::int32_t, 3> ids{};
-        const std::array<std::string, 3> parts = {line.left, line.right, line.left + line.right};
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            const auto found = vocab->find(parts[i]);
-            if (found == vocab->end()) {
-                return Error{
-                    ErrorKind::bad_input,
-                    fmt::format("{}: line {} merges {} and {}, but {} is not in {}.", merges_path->string(),
-                                line.line, quote(line.left), quote(line.right), quote(parts[i]),
-                                vocab_path->filename().string())};
-            }
-            ids[i] = found->second;
-        }
-        merges.add(ids[0], ids[1], ids[2]);
-    }
-    return std::shared_ptr<const Tokenizer>(
-        std::make_shared<ByteLevelBpe>(*vocab, alphabet, std::move(merges)));
+Result<std::shared_ptr<const Tokenizer>> make_byte_level_bpe(ByteLevelSpec spec,
+                                                             std::vector<std::string>* notes) {
+    return Builder(spec, notes).build();
 }
 
 }  // namespace decodescope

@@ -5,28 +5,40 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "engine/core/quote.h"
 #include "engine/core/text_file.h"
-#include "engine/core/utf8.h"
 
 namespace decodescope {
 
 namespace {
 
 constexpr std::uint64_t max_file_bytes = std::uint64_t{256} << 20;
-constexpr std::size_t max_entries = std::size_t{4} << 20;
 
 Error file_error(const std::filesystem::path& path, std::string_view what) {
     return Error{ErrorKind::bad_input, fmt::format("{}: {}.", path.string(), what)};
+}
+
+/// The first of `names` that exists in `folder`.
+Result<std::filesystem::path> find_file(const std::filesystem::path& folder,
+                                        const std::array<const char*, 2>& names) {
+    for (const char* name : names) {
+        std::error_code code;
+        if (std::filesystem::exists(folder / name, code)) return folder / name;
+    }
+    return Error{ErrorKind::io,
+                 fmt::format("{}: has no tokenizer file {} (or {}).", folder.string(), names[0], names[1])};
 }
 
 /// Receives the vocabulary while it is parsed: a flat object of numbers, so neither nesting nor duplicates
 /// can pass unseen and no document tree is built.
 class VocabReader : public nlohmann::json_sax<nlohmann::json> {
 public:
-    Vocab vocab;
+    TokenTable vocab;
     std::string failure;
 
     bool start_object(std::size_t) override {
@@ -41,15 +53,20 @@ public:
     }
     bool number_unsigned(number_unsigned_t id) override {
         if (!in_object_) return fail_value("a number");
-        if (id >= max_entries) {
+        if (id >= max_tokens) {
             return fail(
-                fmt::format("token {} has the id {}, expected less than {}", quote(key_), id, max_entries));
+                fmt::format("token {} has the id {}, expected less than {}", quote(key_), id, max_tokens));
         }
-        if (vocab.size() == max_entries) return fail(fmt::format("holds more than {} tokens", max_entries));
-        if (!vocab.emplace(key_, static_cast<std::int32_t>(id)).second) {
-            return fail(fmt::format("token {} is listed twice", quote(key_)));
+        switch (vocab.add(static_cast<std::int32_t>(id), key_)) {
+            case TokenTable::Added::text_taken:
+                return fail(fmt::format("token {} is listed twice", quote(key_)));
+            case TokenTable::Added::id_taken:
+                if (vocab.find(key_) == static_cast<std::int32_t>(id))
+                    return fail(fmt::format("token {} is listed twice", quote(key_)));
+                return fail(fmt::format("tokens {} and {} share the id {}",
+                                        quote(vocab.text(static_cast<std::int32_t>(id))), quote(key_), id));
+            default: return true;
         }
-        return true;
     }
     bool null() override { return fail_value("null"); }
     bool boolean(bool) override { return fail_value("a boolean"); }
@@ -80,65 +97,29 @@ private:
 
 }  // namespace
 
-ByteAlphabet::ByteAlphabet() {
-    bytes_.fill(-1);
-    char32_t next_free = 0x100;
-    for (int byte = 0; byte < 256; ++byte) {
-        const bool printable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-        const char32_t code_point = printable ? static_cast<char32_t>(byte) : next_free++;
-        append_utf8(symbols_[static_cast<std::size_t>(byte)], code_point);
-        bytes_[code_point] = byte;
-    }
-}
-
-std::optional<std::string> ByteAlphabet::bytes_of(std::string_view spelling) const {
-    std::string bytes;
-    for (std::size_t at = 0; at < spelling.size();) {
-        const Utf8Step step = utf8_at(spelling, at);
-        if (step.kind != Utf8Step::Kind::character || step.code_point >= bytes_.size() ||
-            bytes_[step.code_point] < 0) {
-            return std::nullopt;
-        }
-        bytes.push_back(static_cast<char>(static_cast<unsigned char>(bytes_[step.code_point])));
-        at += step.length;
-    }
-    return bytes;
-}
-
-Result<Vocab> load_vocab(const std::filesystem::path& path) {
+Result<TokenTable> load_vocab(const std::filesystem::path& path) {
     const auto text = read_text_file(path, max_file_bytes);
     if (!text) return text.error();
     VocabReader reader;
     if (!nlohmann::json::sax_parse(*text, &reader)) return file_error(path, reader.failure);
-    if (reader.vocab.empty()) return file_error(path, "holds no tokens");
-
-    std::vector<std::pair<std::int32_t, const std::string*>> by_id;
-    by_id.reserve(reader.vocab.size());
-    for (const auto& [spelling, id] : reader.vocab) by_id.emplace_back(id, &spelling);
-    std::sort(by_id.begin(), by_id.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first < b.first : *a.second < *b.second;
-    });
-    for (std::size_t i = 1; i < by_id.size(); ++i) {
-        if (by_id[i].first == by_id[i - 1].first) {
-            return file_error(path,
-                              fmt::format("tokens {} and {} share the id {}", quote(*by_id[i - 1].second),
-                                          quote(*by_id[i].second), by_id[i].first));
-        }
-    }
+    if (reader.vocab.size() == 0) return file_error(path, "holds no tokens");
     return std::move(reader.vocab);
 }
 
-Result<std::vector<MergeLine>> load_merges(const std::filesystem::path& path) {
+Result<MergeFile> load_merges(const std::filesystem::path& path) {
     const auto text = read_text_file(path, max_file_bytes);
     if (!text) return text.error();
-    std::vector<MergeLine> merges;
+    MergeFile file;
     std::string_view rest = *text;
     for (std::size_t number = 1; !rest.empty(); ++number) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());
         std::string_view line = rest.substr(0, end);
         rest.remove_prefix(std::min(end + 1, rest.size()));
         if (line.ends_with('\r')) line.remove_suffix(1);
-        if (number == 1 && line.starts_with("#version")) continue;
+        if (number == 1 && line.starts_with("#version")) {
+            file.first_line = 2;
+            continue;
+        }
         if (line.empty() && rest.empty()) break;
 
         const std::size_t space = line.find(' ');
@@ -148,12 +129,44 @@ Result<std::vector<MergeLine>> load_merges(const std::filesystem::path& path) {
                 path, fmt::format("line {} is {}, expected two symbols with one space between them", number,
                                   quote(line)));
         }
-        if (merges.size() == max_entries) {
-            return file_error(path, fmt::format("holds more than {} merges", max_entries));
+        if (file.merges.size() == max_tokens) {
+            return file_error(path, fmt::format("holds more than {} merges", max_tokens));
         }
-        merges.push_back({number, std::string(line.substr(0, space)), std::string(line.substr(space + 1))});
+        file.merges.add(line.substr(0, space), line.substr(space + 1));
     }
-    return merges;
+    return file;
+}
+
+Result<ByteLevelSpec> load_vocab_and_merges(const std::filesystem::path& folder) {
+    const auto vocab_path = find_file(folder, {"vocab.json", "encoder.json"});
+    if (!vocab_path) return vocab_path.error();
+    const auto merges_path = find_file(folder, {"merges.txt", "vocab.bpe"});
+    if (!merges_path) return merges_path.error();
+    auto vocab = load_vocab(*vocab_path);
+    if (!vocab) return vocab.error();
+    auto merges = load_merges(*merges_path);
+    if (!merges) return merges.error();
+    ByteLevelSpec spec;
+    spec.spellings = *std::move(vocab);
+    spec.merges = std::move(merges->merges);
+    spec.label = vocab_path->string();
+    spec.vocab_name = vocab_path->filename().string();
+    spec.merge_label = merges_path->string() + ": line";
+    spec.first_merge = merges->first_line;
+    return spec;
+}
+
+Result<std::shared_ptr<const Tokenizer>> load_byte_level_bpe(const std::filesystem::path& folder) {
+    auto spec = load_vocab_and_merges(folder);
+    if (!spec) return spec.error();
+    constexpr std::string_view end_of_text = "<|endoftext|>";
+    if (const std::int32_t id = spec->spellings.find(end_of_text); id >= 0) {
+        AddedToken token;
+        token.id = id;
+        token.content = end_of_text;
+        spec->added.push_back(std::move(token));
+    }
+    return make_byte_level_bpe(*std::move(spec));
 }
 
 }  // namespace decodescope

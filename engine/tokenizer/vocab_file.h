@@ -1,48 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
 
 #include "engine/core/result.h"
+#include "engine/tokenizer/byte_level_bpe.h"
+#include "engine/tokenizer/token_table.h"
 
 namespace decodescope {
 
-/// The spelling of byte-level BPE files: every byte is written as one printable character.
-class ByteAlphabet {
-public:
-    ByteAlphabet();
-    /// The character that stands for `byte`, as UTF-8.
-    const std::string& symbol(unsigned char byte) const { return symbols_[byte]; }
-    /// The bytes a token's spelling stands for; nothing when a character is not of the alphabet.
-    std::optional<std::string> bytes_of(std::string_view spelling) const;
+/// Reads a vocabulary: one JSON object of spelling -> id. Ids are unique and below `max_tokens`; holes are
+/// legal.
+Result<TokenTable> load_vocab(const std::filesystem::path& path);
 
-private:
-    std::array<std::string, 256> symbols_;
-    std::array<int, 0x144> bytes_{};  // code point -> byte, or -1
-};
-
-/// Spelling to id, as in the file.
-using Vocab = std::unordered_map<std::string, std::int32_t>;
-
-/// Reads a vocabulary: one JSON object of spelling -> id. Ids are unique, 0 to 4194303; holes are legal.
-Result<Vocab> load_vocab(const std::filesystem::path& path);
-
-/// One merge as written, in order of priority.
-struct MergeLine {
-    std::size_t line = 0;  ///< counted from 1
-    std::string left;
-    std::string right;
+/// Merges of a file, in order of priority.
+struct MergeFile {
+    MergeList merges;
+    std::size_t first_line = 1;  ///< the line of the first merge, counted from 1; one merge per line follows
 };
 
 /// Reads a list of merges: an optional first line starting with "#version", then "left right" per line.
 /// Lines end at LF (a CR before it is dropped), never elsewhere.
-Result<std::vector<MergeLine>> load_merges(const std::filesystem::path& path);
+Result<MergeFile> load_merges(const std::filesystem::path& path);
+
+/// Spellings and merges from `vocab.json` and `merges.txt` of a folder (or `encoder.json` and `vocab.bpe`);
+/// the rest of the spec is as GPT-2 has it. Errors name the file, the line or key, and what was expected.
+Result<ByteLevelSpec> load_vocab_and_merges(const std::filesystem::path& folder);
 
 }  // namespace decodescope
