@@ -59,8 +59,7 @@ Result<void> BatchLane::open_group() {
     const std::int64_t scores = std::max(context_.backend->scores_floats(per_row, slots, config().head_dim),
                                          context_.backend->scores_floats(1, slots, config().head_dim));
     DS_TRY(workspace_.reserve(config(), n_row(), rows, n_row(), scores, slots));
-    call_.reserve(n_row(), static_cast<int>(rows));
-    logit_rows_.reserve(static_cast<std::size_t>(n_row()));
+    reserve_call(n_row(), static_cast<int>(rows), n_row());
     ends_.reserve(static_cast<std::size_t>(n_row()));
     kept_logits_.release();
     prefilled_ = false;
@@ -118,21 +117,23 @@ Result<bool> BatchLane::on_ready() {
 void BatchLane::add_columns(int request, int begin, int end) {
     const RequestState& mine = state(request);
     const int length = static_cast<int>(mine.tokens.size());
+    int text_start = 0;
     if (!mine.finished) {
         const int first_column = spec_.padding == Padding::left ? width_ - length : 0;
         const int last_column = spec_.padding == Padding::none ? std::min(end, length) : end;
+        text_start = std::clamp(begin - first_column, 0, length);
         for (int column = begin; column < last_column; ++column) {
             const int position = column - first_column;
             const bool real = position >= 0 && position < length;
             call_.add(real ? mine.tokens[static_cast<std::size_t>(position)] : pad_,
                       real ? position : slot_padding);
             if (position == length - 1) {
-                logit_rows_.push_back(call_.n_token() - 1);
+                read_here();
                 ends_.push_back(request);
             }
         }
     }
-    call_.end_row();
+    end_row(request, text_start);
 }
 
 /// Chooses for every row of `ends_`. `keep`: other calls of this step will overwrite the logits.
@@ -174,8 +175,7 @@ Result<void> BatchLane::step_prefill(LaneStep& step, std::stop_token stop) {
     const bool ends_apart = chunks_.size() > 1 && n_row() > 1 && spec_.padding != Padding::left;
     int begin = 0;
     for (const int n : chunks_) {
-        call_.clear();
-        logit_rows_.clear();
+        begin_call();
         ends_.clear();
         for (int i = first(); i < last(); ++i) add_columns(i, begin, begin + n);
         begin += n;
@@ -193,8 +193,7 @@ Result<void> BatchLane::step_whole(LaneStep& step, std::stop_token stop) {
     for (int i = first(); i < last(); ++i) {
         if (!state(i).finished) width_ = std::max(width_, static_cast<int>(state(i).tokens.size()));
     }
-    call_.clear();
-    logit_rows_.clear();
+    begin_call();
     ends_.clear();
     for (int i = first(); i < last(); ++i) add_columns(i, 0, width_);
     const auto output = call_model(step, logit_rows_, std::move(stop));
@@ -204,17 +203,17 @@ Result<void> BatchLane::step_whole(LaneStep& step, std::stop_token stop) {
 }
 
 Result<void> BatchLane::step_decode(LaneStep& step, std::stop_token stop) {
-    call_.clear();
-    logit_rows_.clear();
+    begin_call();
     ends_.clear();
     for (int i = first(); i < last(); ++i) {
         const RequestState& mine = state(i);
+        const auto newest = static_cast<std::int32_t>(mine.tokens.size()) - 1;
         if (!mine.finished) {
-            call_.add(mine.tokens.back(), static_cast<std::int32_t>(mine.tokens.size()) - 1);
-            logit_rows_.push_back(call_.n_token() - 1);
+            call_.add(mine.tokens.back(), newest);
+            read_here();
             ends_.push_back(i);
         }
-        call_.end_row();
+        end_row(i, newest);
     }
     const auto output = call_model(step, logit_rows_, std::move(stop));
     if (!output) return output.error();

@@ -95,7 +95,7 @@ Result<void> BeamLane::rank(std::span<const float> logits, int n_row) {
     // Fewer candidates than beams only happens with tiny vocabularies; the spare rows follow the first.
     while (parents.size() < width) parents.push_back(parents.front());
     beams_ = std::move(next);
-    return cache_->reorder(parents);
+    return reorder(parents);
 }
 
 void BeamLane::answer() {
@@ -124,17 +124,18 @@ Result<void> BeamLane::on_step(LaneStep& step, std::stop_token stop) {
         if (!output) return output.error();
         logits = output->logits;
     } else {
-        call_.clear();
-        logit_rows_.clear();
+        begin_call();
         n_row = static_cast<int>(beams_.size());
         for (int row = 0; row < spec_.beams; ++row) {
             if (row < n_row) {
                 const Beam& beam = beams_[static_cast<std::size_t>(row)];
-                call_.add(beam.tokens.back(),
-                          mine.prompt_length + static_cast<std::int32_t>(beam.tokens.size()) - 1);
-                logit_rows_.push_back(call_.n_token() - 1);
+                const auto newest = mine.prompt_length + static_cast<std::int32_t>(beam.tokens.size()) - 1;
+                call_.add(beam.tokens.back(), newest);
+                read_here();
+                end_row(current_, newest);
+            } else {
+                end_row();
             }
-            call_.end_row();
         }
         const auto output = call_model(step, logit_rows_, std::move(stop));
         if (!output) return output.error();

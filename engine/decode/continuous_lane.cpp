@@ -72,8 +72,7 @@ Result<void> ContinuousLane::on_start() {
     const int slots = std::max(longest, cache_->capacity());
     const std::int64_t scores = context_.backend->scores_floats(max_call, slots, config().head_dim);
     DS_TRY(workspace_.reserve(config(), n_row, rows, n_row, scores, slots));
-    call_.reserve(n_row, rows);
-    logit_rows_.reserve(static_cast<std::size_t>(n_row));
+    reserve_call(n_row, rows, n_row);
     ends_.reserve(static_cast<std::size_t>(n_row));
     fresh_.reserve(static_cast<std::size_t>(n_row));
     return {};
@@ -151,8 +150,7 @@ Result<bool> ContinuousLane::on_ready() {
 }
 
 Result<void> ContinuousLane::on_step(LaneStep& step, std::stop_token stop) {
-    call_.clear();
-    logit_rows_.clear();
+    begin_call();
     ends_.clear();
     fresh_.assign(scheduler_.rows().size(), 0);
     int left = spec_.prefill_chunk > 0 ? spec_.prefill_chunk : std::numeric_limits<int>::max();
@@ -172,19 +170,19 @@ Result<void> ContinuousLane::on_step(LaneStep& step, std::stop_token stop) {
     const auto n_row = static_cast<int>(scheduler_.rows().size());
     for (int row = 0; row < n_row; ++row) {
         const int n = fresh_[static_cast<std::size_t>(row)];
+        const int i = scheduler_.rows()[static_cast<std::size_t>(row)];
+        const int begin = cache_->next_position(row);
         if (n > 0) {
-            const int i = scheduler_.rows()[static_cast<std::size_t>(row)];
             RequestState& mine = state(i);
-            const int begin = cache_->next_position(row);
             for (int k = begin; k < begin + n; ++k) call_.add(mine.tokens[static_cast<std::size_t>(k)], k);
             mine.started = true;
             ++step.n_row;
             if (n == missing(i, row)) {
-                logit_rows_.push_back(call_.n_token() - 1);
+                read_here();
                 ends_.push_back(i);
             }
         }
-        call_.end_row();
+        end_row(i, begin);
     }
     step.phase = !any_decode ? Phase::prefill : any_prefill ? Phase::mixed : Phase::decode;
     step.n_waiting = scheduler_.n_waiting();

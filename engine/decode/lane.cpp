@@ -174,10 +174,66 @@ Result<LaneStep> Lane::step(std::stop_token stop) {
     return step;
 }
 
+void Lane::observe(CallObserver* observer) {
+    watch_.reset();
+    if (observer != nullptr) watch_.emplace(*observer);
+}
+
+void Lane::begin_call() {
+    call_.clear();
+    call_rows_.clear();
+    logit_rows_.clear();
+}
+
+void Lane::end_row(int request, int text_start) {
+    const int first = call_.begin(call_.batch());
+    CallRow row{request, text_start, -1};
+    for (const std::int32_t token : logit_rows_) {
+        if (token >= first) row.read_token = token - first;
+    }
+    call_.end_row();
+    call_rows_.push_back(row);
+}
+
+void Lane::read_here() {
+    logit_rows_.push_back(call_.n_token() - 1);
+}
+
+void Lane::reserve_call(int batch, int rows, int n_logits) {
+    call_.reserve(batch, rows);
+    call_rows_.reserve(static_cast<std::size_t>(batch));
+    logit_rows_.reserve(static_cast<std::size_t>(n_logits));
+}
+
+Result<void> Lane::reorder(std::span<const int> parents) {
+    if (watch_) watch_->observer().reordered(parents);
+    return cache_->reorder(parents);
+}
+
+/// The same call as an observer is to see it: logits of all tokens, of which the lane then gets its own.
+Result<ForwardOutput> Lane::call_watched(std::span<const std::int32_t> logit_rows, std::stop_token stop) {
+    const std::vector<std::int32_t> all = all_rows(call_);
+    watch_->begin(call_, cache_.get(), nullptr);
+    auto output = forward(*context_.weights, call_, all, cache_.get(), window(), workspace_,
+                          *context_.backend, std::move(stop), &*watch_);
+    watch_->end(call_, call_rows_, cache_.get(), workspace_.plan(),
+                output ? output->logits : std::span<const float>(), output ? nullptr : &output.error());
+    if (!output) return output;
+    const auto vocab = static_cast<std::size_t>(config().vocab);
+    watched_logits_.clear();
+    for (const std::int32_t row : logit_rows) {
+        const auto from = output->logits.subspan(static_cast<std::size_t>(row) * vocab, vocab);
+        watched_logits_.insert(watched_logits_.end(), from.begin(), from.end());
+    }
+    output->logits = watched_logits_;
+    return output;
+}
+
 Result<ForwardOutput> Lane::call_model(LaneStep& step, std::span<const std::int32_t> logit_rows,
                                        std::stop_token stop) {
-    auto output = forward(*context_.weights, call_, logit_rows, cache_.get(), window(), workspace_,
-                          *context_.backend, std::move(stop));
+    auto output = watch_ ? call_watched(logit_rows, std::move(stop))
+                         : forward(*context_.weights, call_, logit_rows, cache_.get(), window(), workspace_,
+                                   *context_.backend, std::move(stop));
     if (!output) return output;
     if (step.fed_first < 0) step.fed_first = call_.tokens().front();
     ++step.n_call;

@@ -15,6 +15,8 @@
 #include "engine/cache/kv_cache.h"
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
+#include "engine/decode/call_observer.h"
+#include "engine/decode/call_watch.h"
 #include "engine/decode/finish_reason.h"
 #include "engine/decode/lane_spec.h"
 #include "engine/decode/phase.h"
@@ -148,6 +150,9 @@ public:
     void end_all(FinishReason finish, const std::string& reason);
     /// Frees caches and buffers; the states of the requests stay until the next `start`.
     void finish();
+    /// Shows every forward call of the target model to `observer` from now on, with the logits of all its
+    /// tokens; null = nobody looks, at no cost. It must live as long as it is set.
+    void observe(CallObserver* observer);
 
     const LaneSpec& spec() const { return spec_; }
     const std::vector<RequestState>& requests() const { return states_; }
@@ -187,6 +192,16 @@ protected:
     void end(int request, FinishReason finish, std::string reason);
     /// Takes what `request` chose last for its next token: false when that ends it.
     bool feed_chosen(int request);
+    /// Empties `call_` and what belongs to it.
+    void begin_call();
+    /// Closes the row of `call_` that is being built; see `CallRow`. Without arguments, it serves nobody.
+    void end_row(int request = -1, int text_start = 0);
+    /// The logits of the token of `call_` that was added last are wanted, to choose from.
+    void read_here();
+    /// Makes room for calls of `rows` tokens in `batch` rows.
+    void reserve_call(int batch, int rows, int n_logits);
+    /// Rows of the cache follow `parents`.
+    Result<void> reorder(std::span<const int> parents);
     /// One forward call of the target model, counted into `step`.
     Result<ForwardOutput> call_model(LaneStep& step, std::span<const std::int32_t> logit_rows,
                                      std::stop_token stop);
@@ -206,14 +221,19 @@ protected:
     Workload workload_;
     TokenFeed* feed_ = nullptr;
     CallTokens call_;
-    std::vector<std::int32_t> logit_rows_;
-    std::vector<Sampler> samplers_;  // [requests]
-    int n_step_ = 0;                 // steps made
+    std::vector<CallRow> call_rows_;        // [rows of call_]
+    std::vector<std::int32_t> logit_rows_;  // of call_
+    std::vector<Sampler> samplers_;         // [requests]
+    int n_step_ = 0;                        // steps made
+    std::optional<CallWatch> watch_;
 
 private:
+    Result<ForwardOutput> call_watched(std::span<const std::int32_t> logit_rows, std::stop_token stop);
+
     TokenFeed own_choice_;
-    std::vector<RequestState> states_;  // [requests]
-    std::vector<ChosenToken> chosen_;   // of the last step
+    std::vector<RequestState> states_;   // [requests]
+    std::vector<ChosenToken> chosen_;    // of the last step
+    std::vector<float> watched_logits_;  // [logit rows, vocab] of the last watched call
 };
 
 /// The lane that `spec` describes. `spec` is one that an experiment's `validate` accepts; what depends on the

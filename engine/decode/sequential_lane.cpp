@@ -52,8 +52,7 @@ Result<void> SequentialLane::allocate(int batch, int max_call, int rollback, int
     const int slots = std::max(entries(), cache_->capacity());
     const std::int64_t scores = context_.backend->scores_floats(max_call, slots, config().head_dim);
     DS_TRY(workspace_.reserve(config(), batch, rows, n_logits, scores, slots));
-    call_.reserve(batch, rows);
-    logit_rows_.reserve(static_cast<std::size_t>(n_logits));
+    reserve_call(batch, rows, n_logits);
     return {};
 }
 
@@ -62,13 +61,12 @@ Result<ForwardOutput> SequentialLane::prefill(LaneStep& step, int n_spare_row, s
     ForwardOutput last;
     std::size_t begin = 0;
     for (const int n : chunks_) {
-        call_.clear();
-        call_.add_row(std::span(tokens).subspan(begin, static_cast<std::size_t>(n)),
-                      static_cast<std::int32_t>(begin));
-        for (int row = 0; row < n_spare_row; ++row) call_.end_row();
-        begin += static_cast<std::size_t>(n);
-        logit_rows_.clear();
-        if (begin == tokens.size()) logit_rows_.push_back(call_.n_token() - 1);
+        begin_call();
+        const auto start = static_cast<std::int32_t>(begin);
+        for (int i = 0; i < n; ++i, ++begin) call_.add(tokens[begin], static_cast<std::int32_t>(begin));
+        if (begin == tokens.size()) read_here();
+        end_row(current_, start);
+        for (int row = 0; row < n_spare_row; ++row) end_row();
         const auto output = call_model(step, logit_rows_, stop);
         if (!output) return output.error();
         last = *output;

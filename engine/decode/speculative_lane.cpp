@@ -153,20 +153,20 @@ Result<void> SpeculativeLane::on_step(LaneStep& step, std::stop_token stop) {
         DS_TRY(step_prefill(step, stop));
     } else {
         DS_TRY(make_drafts(stop));
-        call_.clear();
+        begin_call();
         const auto position = static_cast<std::int32_t>(mine.tokens.size()) - 1;
         call_.add(mine.tokens.back(), position);
         for (std::size_t i = 0; i < drafts_.size(); ++i)
             call_.add(drafts_[i], position + 1 + static_cast<std::int32_t>(i));
-        call_.end_row();
-        logit_rows_.clear();
         for (std::int32_t i = 0; i < call_.n_token(); ++i) logit_rows_.push_back(i);
+        end_row(current_, position);
         const auto output = call_model(step, logit_rows_, stop);
         if (!output) return output.error();
         step.logits = output->logits;
         step.n_drafted = static_cast<std::int32_t>(drafts_.size());
         DS_TRY(spec_.draft.acceptance == Acceptance::rejection ? accept_by_rejection(*output, step)
                                                                : accept_matches(*output, step));
+        if (watch_) watch_->observer().verified(0, step.n_accepted);
         // Entries of drafts that do not hold go; what was chosen last has none yet.
         const int kept = static_cast<int>(mine.tokens.size());
         DS_TRY(cache_->truncate(0, kept));

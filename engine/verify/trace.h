@@ -38,7 +38,7 @@ enum class LogitRows {
 struct TraceCall {
     int batch = 0;
     int width = 0;                             ///< tokens per row, pads included
-    std::vector<std::string> requests;         ///< [batch]; empty = unknown
+    std::vector<std::string> requests;         ///< [batch], "" = nobody; empty = unknown
     std::vector<std::int32_t> parents;         ///< [batch] row in the call before; empty = as they were
     std::vector<std::int32_t> input_ids;       ///< [batch, width]
     std::vector<std::int32_t> text_start;      ///< [batch] index in `texts` of the first real token fed
@@ -56,9 +56,11 @@ struct TraceCall {
     std::optional<std::int64_t> cache_bytes_reserved;
     std::optional<std::int64_t> cache_capacity;  ///< slots
     LogitRows logits = LogitRows::none;
-    std::vector<std::int32_t> logits_columns;  ///< [batch] with `last`: the column of `input_ids`
-    std::vector<std::int32_t> accepted;        ///< [batch] drafts accepted, of a verify call
-    std::string error;                         ///< the program's own words; the call failed
+    /// [batch] column of `input_ids` whose logits the program went on with, -1 = none of this call; those
+    /// that a trace with `last` has.
+    std::vector<std::int32_t> logits_columns;
+    std::vector<std::int32_t> accepted;  ///< [batch] drafts accepted, of a verify call
+    std::string error;                   ///< the program's own words; the call failed
     std::optional<std::int64_t> step_ns;
     std::optional<std::int64_t> rss;
     std::string note;
