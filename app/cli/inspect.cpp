@@ -42,7 +42,7 @@ Facts factsOf(const ModelSummary& model) {
         {"output head", !model.tied_head   ? notStated
                         : *model.tied_head ? "tied to the token embedding"
                                            : "separate"},
-        {"stored as", model.stored_as},
+        {"stored as", model.config.stored_as},
         {"file size", human_bytes(static_cast<double>(model.file_bytes))},
         {"KV bytes per token (f32)", numberOf(kvBytes)},
         {"KV bytes at full context (f32)",
@@ -98,7 +98,7 @@ Json jsonOf(const ModelSummary& model) {
                  {"n_positions", number(config.n_positions)},
                  {"activation", model.config_is_complete ? Json(to_string(config.activation)) : Json()},
                  {"tied_head", model.tied_head ? Json(*model.tied_head) : Json()},
-                 {"stored_dtype", model.stored_as},
+                 {"stored_dtype", model.config.stored_as},
                  {"kv_bytes_per_token", number(config.kv_bytes_per_token(DType::f32))},
                  {"eos_ids", config.eos_ids},
                  {"file_bytes", model.file_bytes},

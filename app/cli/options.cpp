@@ -142,8 +142,9 @@ Result<Window> windowFromText(const std::string& option, const std::string& text
 
 CLI::Option* addModelOption(CLI::App& command, std::string& target) {
     return command
-        .add_option("-m,--model", target,
-                    "Model: a folder, a bundled name, or preset:NAME[,seed=N] with random weights")
+        .add_option(
+            "-m,--model", target,
+            "Model: a folder, a GGUF file, a bundled name, or preset:NAME[,seed=N] with random weights")
         ->option_text("MODEL [demo]");
 }
 

@@ -23,7 +23,8 @@ void describe(QCommandLineParser& parser) {
     parser.addPositionalArgument(QStringLiteral("file"), tr("A record or a model to open."),
                                  QStringLiteral("[file]"));
     parser.addOptions({
-        {QStringLiteral("model"), tr("Select this model: a folder or a bundled name."), tr("path")},
+        {QStringLiteral("model"), tr("Select this model: a folder, a GGUF file or a bundled name."),
+         tr("path")},
         {QStringLiteral("experiment"), tr("Open this experiment."), tr("file")},
         {QStringLiteral("no-autostart"), tr("Do not run the demo when the window opens on it.")},
         {QStringLiteral("render"),

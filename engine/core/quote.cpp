@@ -2,7 +2,9 @@
 #include "engine/core/quote.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "engine/core/utf8.h"
@@ -28,6 +30,15 @@ std::string quote(std::string_view text, std::size_t limit) {
     }
     out += at < text.size() ? "...\"" : "\"";
     return out;
+}
+
+std::string quote_list(const std::vector<std::string>& names) {
+    constexpr std::size_t max_listed = 3;
+    std::vector<std::string> shown;
+    for (std::size_t i = 0; i < std::min(names.size(), max_listed); ++i) shown.push_back(quote(names[i]));
+    std::string text = fmt::format("{}", fmt::join(shown, ", "));
+    if (names.size() > max_listed) text += fmt::format(" and {} more", names.size() - max_listed);
+    return text;
 }
 
 std::optional<std::size_t> find_invalid_utf8(std::string_view text) {

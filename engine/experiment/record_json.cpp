@@ -304,7 +304,7 @@ OrderedJson model_json(const Record& record) {
     json["scale_attention_by_layer"] = config.scale_attention_by_layer;
     if (config.window != 0) json["window"] = config.window;
     json["tied_head"] = config.tied_head;
-    json["stored_dtype"] = to_string(config.stored_dtype);
+    json["stored_dtype"] = config.stored_as;
     json["eos_ids"] = config.eos_ids;
     json["n_parameter"] = config.n_parameter();
     json["kv_bytes_per_token"] = config.kv_bytes_per_token(DType::f32);
@@ -345,8 +345,7 @@ void read_model(JsonFields& fields, Record& record) {
     fields.boolean("scale_attention_by_layer", config.scale_attention_by_layer);
     fields.integer("window", config.window);
     fields.boolean("tied_head", config.tied_head);
-    fields.choice("stored_dtype", config.stored_dtype,
-                  {{"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}});
+    fields.text("stored_dtype", config.stored_as);
     fields.integers("eos_ids", config.eos_ids);
     fields.ignore({"n_parameter", "kv_bytes_per_token"});
 }

@@ -120,7 +120,7 @@ public:
         for (const LaneSpec& spec : experiment_.lanes) {
             LaneContext context{weights_, nullptr, backend_.get(), ledger_};
             if (spec.mode == LaneMode::speculative && spec.draft.kind == DraftKind::model) {
-                auto draft = load_model(spec.draft.model, ledger_, stop_);
+                auto draft = load_model(spec.draft.model, ledger_, {stop_, {}});
                 if (!draft) return draft.error();
                 context.draft_weights = draft->weights;
             }

@@ -17,13 +17,12 @@ struct GgufModel {
     std::string architecture;  ///< "gpt2", "llama", ...: short printable ASCII
     /// The numbers that the file states; 0 = not stated.
     ModelConfig config;
-    /// `config` describes the model wholly and is valid; else its family, activation and the like mean
-    /// nothing.
-    bool config_is_complete = false;
+    /// Why the model cannot be run. Nothing: `config` is valid and describes it wholly, except for
+    /// `Rotary::divisors`, which are a tensor. Otherwise its family, activation and the like mean nothing.
+    std::optional<Error> obstacle;
     std::optional<bool> tied_head;  ///< known for gpt2, llama and qwen2
     bool has_tokenizer = false;     ///< of a kind this program knows, with lists of equal lengths
     std::uint64_t n_parameter = 0;
-    std::string stored_as;           ///< types of the tensors, the most bytes first: "Q8_0, F32"
     std::vector<std::string> notes;  ///< what is unusual; each begins with `label`
 };
 

@@ -12,7 +12,7 @@
 namespace decodescope {
 
 /// Reads the text of a Hugging Face `config.json` (`model_type` gpt2, llama, mistral or qwen2) into a valid
-/// `ModelConfig` (`name` and `stored_dtype` are left to the caller). Other families are refused by name;
+/// `ModelConfig` (`name` and `stored_as` are left to the caller). Other families are refused by name;
 /// unusual values that are tolerated are told in `notes`. Errors are one sentence that begins with `label`
 /// (the file's path).
 Result<ModelConfig> parse_hf_config(std::string_view text, const std::string& label,

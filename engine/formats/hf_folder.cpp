@@ -28,19 +28,9 @@ constexpr std::uint64_t max_config_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t max_index_bytes = std::uint64_t{16} << 20;
 constexpr std::size_t max_shards = 1000;            // each stays open
 constexpr std::size_t max_shard_tensors = 200'000;  // of all shards together; bounds memory
-constexpr std::size_t max_listed = 3;               // names in one message
 
 Error bad_input(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
-}
-
-/// The first few of `names`, quoted, and how many more there are.
-std::string list_names(const std::vector<std::string>& names) {
-    std::vector<std::string> shown;
-    for (std::size_t i = 0; i < std::min(names.size(), max_listed); ++i) shown.push_back(quote(names[i]));
-    std::string text = fmt::format("{}", fmt::join(shown, ", "));
-    if (names.size() > max_listed) text += fmt::format(" and {} more", names.size() - max_listed);
-    return text;
 }
 
 Result<std::string> read_whole(const fs::path& path, std::uint64_t limit) {
@@ -120,7 +110,7 @@ Result<void> open_shards(const fs::path& index_path, HfFolder& folder) {
     if (!missing.empty()) {
         return Error{ErrorKind::io,
                      fmt::format("{}: {} of {} weight files are missing: {}.", index_path.string(),
-                                 missing.size(), names.size(), list_names(missing))};
+                                 missing.size(), names.size(), quote_list(missing))};
     }
     std::vector<std::string> ignored;
     std::size_t n_tensor = 0;
@@ -153,7 +143,7 @@ Result<void> open_shards(const fs::path& index_path, HfFolder& folder) {
     if (!ignored.empty()) {
         folder.notes.push_back(
             fmt::format("{}: tensors that the index places elsewhere or nowhere are ignored: {}.",
-                        index_path.string(), list_names(ignored)));
+                        index_path.string(), quote_list(ignored)));
     }
     return {};
 }
@@ -332,7 +322,7 @@ private:
         return {ErrorKind::unsupported,
                 fmt::format("{}: {} not part of a {} model with n_layer = {}: {}.", where(),
                             names.size() == 1 ? "one tensor is" : fmt::format("{} tensors are", names.size()),
-                            to_string(folder_.config.family), folder_.config.n_layer, list_names(names))};
+                            to_string(folder_.config.family), folder_.config.n_layer, quote_list(names))};
     }
 
     /// Who provides the output projection, and the embedding where only the other name of a shared pair was
@@ -366,7 +356,7 @@ private:
         }
         if (missing.empty()) return {};
         return bad_input(fmt::format("{}: {} of the {} tensors that config.json asks for are missing: {}.",
-                                     where(), missing.size(), slots_.size(), list_names(missing)));
+                                     where(), missing.size(), slots_.size(), quote_list(missing)));
     }
 
     void note_dtypes() {
@@ -378,7 +368,7 @@ private:
         for (const HfTensor& tensor : folder_.tensors) {
             if (tensor.slot.empty() || bytes[tensor.entry->dtype] <= most) continue;
             most = bytes[tensor.entry->dtype];
-            folder_.config.stored_dtype = *weight_dtype(tensor.entry->dtype);
+            folder_.config.stored_as = to_string(*weight_dtype(tensor.entry->dtype));
         }
         if (bytes.size() < 2) return;
         std::vector<std::string> parts;

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "engine/core/dtype.h"
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
+#include "engine/formats/load_watch.h"
 #include "engine/formats/safetensors.h"
 #include "engine/model/weights.h"
 
@@ -49,11 +49,11 @@ Result<HfFolder> open_hf_folder(const std::filesystem::path& path);
 /// The dtype of weights that are stored as "F32", "F16" or "BF16"; nothing for every other name.
 std::optional<DType> weight_dtype(std::string_view name);
 
-/// Reads the weights into the engine's layout (f32, output-major). `stop` is looked at between tensors.
+/// Reads the weights into the engine's layout (f32, output-major).
 /// `Weights::hash` is filled for weight files of at most 16 MiB; for larger ones `weights_hash` computes it
 /// on demand.
 Result<std::shared_ptr<const Weights>> load_hf_weights(const HfFolder& folder,
                                                        std::shared_ptr<MemoryLedger> ledger,
-                                                       std::stop_token stop = {});
+                                                       const LoadWatch& watch = {});
 
 }  // namespace decodescope

@@ -6,9 +6,9 @@
 
 namespace decodescope {
 
-/// What an experiment names as its model: a folder, a bundled name, or a preset with a seed.
+/// What an experiment names as its model: a folder, a GGUF file, a bundled name, or a preset with a seed.
 struct ModelRef {
-    std::string path{};    ///< folder or bundled name such as "demo"; empty when a preset is meant
+    std::string path{};    ///< folder, GGUF file or bundled name such as "demo"; empty when a preset is meant
     std::string preset{};  ///< e.g. "gpt2-small"
     std::uint64_t seed = 0;
 

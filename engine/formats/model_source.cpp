@@ -14,7 +14,7 @@
 
 #include "engine/core/quote.h"
 #include "engine/formats/gguf_file.h"
-#include "engine/formats/gguf_model.h"
+#include "engine/formats/gguf_weights.h"
 #include "engine/formats/hf_config.h"
 #include "engine/formats/hf_folder.h"
 #include "engine/formats/input_file.h"
@@ -109,12 +109,6 @@ Result<std::shared_ptr<const Tokenizer>> load_tokenizer(HfFolder& folder) {
     return tokenizer;
 }
 
-Result<HfFolder> open_model_folder(const ModelRef& ref) {
-    const auto path = resolve_model_path(ref.path);
-    if (!path) return path.error();
-    return open_hf_folder(*path);
-}
-
 /// A file that is GGUF by its name or its first bytes.
 bool is_gguf_file(const fs::path& path) {
     std::error_code ignored;
@@ -125,27 +119,46 @@ bool is_gguf_file(const fs::path& path) {
     return file && file->size() >= head.size() && file->read_at(0, head) && is_gguf(head);
 }
 
+/// The only GGUF file of a folder that has no config.json; nothing when it holds none.
+Result<std::optional<fs::path>> gguf_file_in(const fs::path& folder) {
+    if (is_there(folder / "config.json")) return std::optional<fs::path>();
+    std::vector<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().extension() == ".gguf") names.push_back(entry->path().filename().string());
+    }
+    if (names.size() > 1) {
+        std::sort(names.begin(), names.end());
+        return Error{ErrorKind::bad_input,
+                     fmt::format("{}: holds {} GGUF files, expected one; name the file: {}.", folder.string(),
+                                 names.size(), quote_list(names))};
+    }
+    if (names.empty()) return std::optional<fs::path>();
+    return std::optional<fs::path>(folder / names.front());
+}
+
 Result<ModelSummary> summarize_gguf(const fs::path& path) {
-    const auto file = GgufFile::open(path);
-    if (!file) return file.error();
-    auto model = read_gguf_model((*file)->header(), path.string());
-    if (!model) return model.error();
+    auto source = open_gguf(path);
+    if (!source) return source.error();
+    GgufModel& model = source->model;
     ModelSummary summary;
-    summary.architecture = std::move(model->architecture);
-    summary.config = std::move(model->config);
-    summary.config.name = path.stem().string();
-    summary.config_is_complete = model->config_is_complete;
-    summary.tied_head = model->tied_head;
-    summary.n_parameter = model->n_parameter;
-    summary.stored_as = std::move(model->stored_as);
-    summary.has_tokenizer = model->has_tokenizer;
-    summary.notes = std::move(model->notes);
-    summary.notes.push_back(
-        fmt::format("{}: GGUF files can be inspected, but not run by this version.", path.string()));
-    summary.file_bytes = (*file)->file_size();
-    for (const GgufTensor& tensor : (*file)->header().tensors) {
-        summary.tensors.push_back({tensor.name, std::string(tensor.type->name), tensor.shape, tensor.bytes,
-                                   tensor.type->readable ? "not loaded" : "not loaded: type cannot be read"});
+    summary.architecture = std::move(model.architecture);
+    summary.config = std::move(model.config);
+    summary.config_is_complete = !model.obstacle;
+    summary.tied_head = model.tied_head;
+    summary.n_parameter = model.n_parameter;
+    summary.has_tokenizer = model.has_tokenizer;
+    summary.notes = std::move(model.notes);
+    if (model.obstacle) {
+        std::string why = model.obstacle->message;
+        why.pop_back();
+        summary.notes.push_back(why + "; the model can be inspected, but not run.");
+    }
+    summary.file_bytes = source->file->file_size();
+    for (const GgufTensorUse& one : source->tensors) {
+        const GgufTensor& tensor = *one.tensor;
+        summary.tensors.push_back(
+            {tensor.name, std::string(tensor.type->name), tensor.shape, tensor.bytes, one.use});
     }
     return summary;
 }
@@ -155,7 +168,6 @@ void describe(ModelSummary& summary, const ModelConfig& config) {
     summary.architecture = to_string(config.family);
     summary.tied_head = config.tied_head;
     summary.n_parameter = static_cast<std::uint64_t>(config.n_parameter());
-    summary.stored_as = to_string(config.stored_dtype);
 }
 
 Result<ModelSummary> summarize_preset(const ModelRef& ref) {
@@ -188,26 +200,41 @@ Result<ModelSummary> summarize(HfFolder& folder) {
     return summary;
 }
 
-Result<LoadedModel> load(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger, std::stop_token stop) {
-    LoadedModel model;
+Result<LoadedModel> load_folder(const fs::path& path, std::shared_ptr<MemoryLedger> ledger,
+                                const LoadWatch& watch) {
+    auto folder = open_hf_folder(path);
+    if (!folder) return folder.error();
+    // The tokenizer is small and may be refused, so it comes before the weights.
+    auto tokenizer = load_tokenizer(*folder);
+    if (!tokenizer) return tokenizer.error();
+    auto weights = load_hf_weights(*folder, std::move(ledger), watch);
+    if (!weights) return weights.error();
+    return LoadedModel{*std::move(weights), *std::move(tokenizer)};
+}
+
+Result<LoadedModel> load_gguf(const fs::path& path, std::shared_ptr<MemoryLedger> ledger,
+                              const LoadWatch& watch) {
+    auto source = open_gguf(path);
+    if (!source) return source.error();
+    source->model.notes.push_back(fmt::format(
+        "{}: the tokenizer of GGUF files is not read; prompts must be given as token ids.", path.string()));
+    auto weights = load_gguf_weights(*source, std::move(ledger), watch);
+    if (!weights) return weights.error();
+    return LoadedModel{*std::move(weights), nullptr};
+}
+
+Result<LoadedModel> load(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger, const LoadWatch& watch) {
     if (!ref.preset.empty()) {
         const auto config = preset_config(ref.preset);
         if (!config) return config.error();
         auto weights = random_weights(*config, ref.seed, std::move(ledger));
         if (!weights) return weights.error();
-        model.weights = *std::move(weights);
-        return model;
+        return LoadedModel{*std::move(weights), nullptr};
     }
-    auto folder = open_model_folder(ref);
-    if (!folder) return folder.error();
-    // The tokenizer is small and may be refused, so it comes before the weights.
-    auto tokenizer = load_tokenizer(*folder);
-    if (!tokenizer) return tokenizer.error();
-    auto weights = load_hf_weights(*folder, std::move(ledger), std::move(stop));
-    if (!weights) return weights.error();
-    model.weights = *std::move(weights);
-    model.tokenizer = *std::move(tokenizer);
-    return model;
+    const auto path = resolve_model_path(ref.path);
+    if (!path) return path.error();
+    return is_gguf_file(*path) ? load_gguf(*path, std::move(ledger), watch)
+                               : load_folder(*path, std::move(ledger), watch);
 }
 
 /// Runs `body`; what the standard library throws ends here.
@@ -273,34 +300,38 @@ Result<fs::path> resolve_model_path(const std::string& path_or_name) {
     const fs::path path(path_or_name);
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
-    if (fs::is_directory(status)) return path;
-    if (is_gguf_file(path)) {
-        return Error{
-            ErrorKind::unsupported,
-            fmt::format("{}: is a GGUF file, which this version can inspect, but not run.", path_or_name)};
+    if (fs::is_directory(status)) {
+        const auto inside = gguf_file_in(path);
+        if (!inside) return inside.error();
+        return inside->value_or(path);
     }
+    if (is_gguf_file(path)) return path;
     if (fs::exists(status)) {
         return Error{ErrorKind::bad_input,
-                     fmt::format("{}: is a file, expected a folder with config.json and model.safetensors.",
+                     fmt::format("{}: is a file, expected a GGUF file or a folder with config.json and "
+                                 "model.safetensors.",
                                  path_or_name)};
     }
     if (is_plain_name(path_or_name)) {
         if (auto bundled = bundled_file("models/" + path_or_name)) return bundled;
     }
-    return Error{ErrorKind::io, fmt::format("{} is neither a folder nor the name of a bundled model.",
-                                            quote(path_or_name, 400))};
+    return Error{ErrorKind::io,
+                 fmt::format("{} is neither a folder, nor a GGUF file, nor the name of a bundled model.",
+                             quote(path_or_name, 400))};
 }
 
 Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
-                               std::stop_token stop) {
-    return without_exceptions([&] { return load(ref, std::move(ledger), std::move(stop)); });
+                               const LoadWatch& watch) {
+    return without_exceptions([&] { return load(ref, std::move(ledger), watch); });
 }
 
 Result<ModelSummary> inspect_model(const ModelRef& ref) {
     return without_exceptions([&]() -> Result<ModelSummary> {
         if (!ref.preset.empty()) return summarize_preset(ref);
-        if (is_gguf_file(ref.path)) return summarize_gguf(ref.path);
-        auto folder = open_model_folder(ref);
+        const auto path = resolve_model_path(ref.path);
+        if (!path) return path.error();
+        if (is_gguf_file(*path)) return summarize_gguf(*path);
+        auto folder = open_hf_folder(*path);
         if (!folder) return folder.error();
         return summarize(*folder);
     });

@@ -5,20 +5,21 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
+#include "engine/formats/load_watch.h"
 #include "engine/formats/model_ref.h"
 #include "engine/model/weights.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace decodescope {
 
-/// Reads what a user typed: "preset:NAME" or "preset:NAME,seed=N", else a folder or a bundled name.
+/// Reads what a user typed: "preset:NAME" or "preset:NAME,seed=N", else a folder, a GGUF file or a bundled
+/// name.
 Result<ModelRef> parse_model_ref(std::string_view text);
 
 /// A model ready to run. `tokenizer` is null for presets (token ids only).
@@ -36,7 +37,6 @@ struct ModelSummary {
     bool config_is_complete = true;
     std::optional<bool> tied_head;
     std::uint64_t n_parameter = 0;
-    std::string stored_as;  ///< "f16"; of GGUF files all tensor types, the most bytes first
     struct Tensor {
         std::string name;
         std::string dtype;
@@ -54,13 +54,13 @@ struct ModelSummary {
 /// prefix, above a build tree and in the source tree, in this order. Fails with the places that were tried.
 Result<std::filesystem::path> bundled_file(const std::string& relative_path);
 
-/// Turns what a user typed into a folder: an existing path wins over a bundled name. Files are refused; GGUF
-/// files can be inspected, but not loaded.
+/// Turns what a user typed into a folder or a GGUF file: an existing path wins over a bundled name. A folder
+/// without config.json stands for the one GGUF file in it.
 Result<std::filesystem::path> resolve_model_path(const std::string& path_or_name);
 
-/// Loads a model. `stop` cancels between tensors.
+/// Loads a model.
 Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
-                               std::stop_token stop = {});
+                               const LoadWatch& watch = {});
 
 /// Reads headers only: of a folder, a preset, or a GGUF file of any architecture.
 Result<ModelSummary> inspect_model(const ModelRef& ref);

@@ -89,7 +89,8 @@ struct ModelConfig {
     int window =
         0;  ///< sliding window the model was trained with: tokens a query sees, itself included; 0 = all
     bool tied_head = true;              ///< the output projection is the token embedding
-    DType stored_dtype = DType::f32;    ///< of the weights in the file; computing is in f32
+    std::string stored_as = "f32";      ///< types of the weights in the file, the most bytes first: "bf16",
+                                        ///< "Q8_0, F32"; computing is in f32
     std::vector<std::int32_t> eos_ids;  ///< union of all end-of-text ids the files name
 
     /// Values of all query heads, and of all key (or value) heads, of one token.

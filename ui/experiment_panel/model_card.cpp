@@ -75,7 +75,7 @@ void ModelCard::setRef(const ModelRef& ref) {
 
 void ModelCard::setConfig(const ModelConfig& config) {
     const QString family = config.family == Family::gpt2 ? tr("GPT-2 family") : tr("Llama family");
-    const QString stored = QString::fromLatin1(to_string(config.stored_dtype)).toUpper();
+    const QString stored = QString::fromStdString(config.stored_as).toUpper();
     m_details->setText(QStringList{family, roundCount(config.n_parameter()),
                                    tr("%1 layers").arg(config.n_layer), tr("%1 heads").arg(config.n_head)}
                            .join(QStringLiteral(" · ")) +

@@ -424,7 +424,7 @@ QString runCard(const Record& record) {
                   .arg(QString::fromStdString(model.name), QString::fromLatin1(to_string(model.family)),
                        formatCount(model.n_parameter()), QString::number(model.n_layer),
                        QString::number(model.n_head), QString::number(model.head_dim),
-                       QString::fromLatin1(to_string(model.stored_dtype))));
+                       QString::fromStdString(model.stored_as)));
     facts.add(tr("Weights"), tr("%1, %2").arg(formatBytes(static_cast<double>(record.weight_bytes)),
                                               orUnknown(record.model_source)));
     facts.add(tr("Model hash"), orUnknown(record.model_hash));

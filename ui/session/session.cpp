@@ -51,7 +51,7 @@ private:
 
 Session::Engine Session::realEngine() {
     return {[](const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger, std::stop_token stop) {
-                return load_model(ref, std::move(ledger), stop);
+                return load_model(ref, std::move(ledger), {stop, {}});
             },
             [](const Experiment& experiment, const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger,
                EventSink& sink, std::stop_token stop, double readBandwidthGbS) {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
+#include <vector>
 
 #include "engine/formats/gguf_value.h"
 
@@ -45,7 +45,7 @@ public:
         return key(name, GgufType::array, u32(static_cast<std::uint32_t>(element)) + u64(count) + bytes);
     }
     /// A tensor's record. `dimensions` as in the file, innermost first.
-    GgufBytes& tensor(const QByteArray& name, std::initializer_list<std::uint64_t> dimensions,
+    GgufBytes& tensor(const QByteArray& name, const std::vector<std::uint64_t>& dimensions,
                       std::uint32_t type, std::uint64_t offset) {
         tensors_ += string(name) + u32(dimensions.size());
         for (const std::uint64_t dimension : dimensions) tensors_ += u64(dimension);

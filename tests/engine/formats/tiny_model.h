@@ -133,7 +133,7 @@ inline Result<std::shared_ptr<const Weights>> load(
     std::stop_token stop = {}) {
     const auto opened = open_hf_folder(folder.path());
     if (!opened) return opened.error();
-    return load_hf_weights(*opened, std::move(ledger), std::move(stop));
+    return load_hf_weights(*opened, std::move(ledger), {std::move(stop), {}});
 }
 
 /// Compares a loaded matrix or vector with the tensor `name` of a TinyModel. `n_in` > 0: stored [n_in,

@@ -16,7 +16,7 @@ namespace {
 using B = GgufBytes;
 
 /// The keys of a small model without a tokenizer.
-GgufBytes model_keys(const QByteArray& architecture) {
+GgufBytes keys_without_eps(const QByteArray& architecture) {
     GgufBytes bytes;
     bytes.key("general.architecture", architecture.constData())
         .key(architecture + ".context_length", 10u)
@@ -25,6 +25,11 @@ GgufBytes model_keys(const QByteArray& architecture) {
         .key(architecture + ".feed_forward_length", 12u)
         .key(architecture + ".attention.head_count", 4u);
     return bytes;
+}
+
+GgufBytes model_keys(const QByteArray& architecture) {
+    const QByteArray eps = architecture == "gpt2" ? "layer_norm_epsilon" : "layer_norm_rms_epsilon";
+    return keys_without_eps(architecture).key(architecture + ".attention." + eps, 1e-6f);
 }
 
 GgufBytes with_tokens(GgufBytes bytes, const char* kind) {
@@ -50,6 +55,8 @@ private slots:
     void refuses_wrong_values();
     void notes_what_is_unusual_data();
     void notes_what_is_unusual();
+    void says_why_a_model_cannot_be_run_data();
+    void says_why_a_model_cannot_be_run();
     void reads_every_number();
     void gpt2_is_described_wholly();
     void numbers_may_have_any_integer_type_data();
@@ -97,12 +104,13 @@ void GgufModelTest::refuses_wrong_values_data() {
         ": llama.attention.key_length is above 2^63, expected a number from 1 to 1048576.");
     row("a billion layers", B().key("general.architecture", "x").key("x.block_count", 1'000'000'000u),
         ": x.block_count is 1000000000, expected a number from 1 to 1000.");
-    row("eps 0", model_keys("llama").key("llama.attention.layer_norm_rms_epsilon", 0.f),
+    row("eps 0", keys_without_eps("llama").key("llama.attention.layer_norm_rms_epsilon", 0.f),
         ": llama.attention.layer_norm_rms_epsilon is 0, expected a value from 1e-12 to 0.01.");
     row("eps NaN",
-        model_keys("llama").key("llama.attention.layer_norm_rms_epsilon", GgufType::f32, B::u32(0x7fc00000)),
+        keys_without_eps("llama").key("llama.attention.layer_norm_rms_epsilon", GgufType::f32,
+                                      B::u32(0x7fc00000)),
         ": llama.attention.layer_norm_rms_epsilon is nan, expected a value from 1e-12 to 0.01.");
-    row("eps is text", model_keys("llama").key("llama.attention.layer_norm_rms_epsilon", "1e-5"),
+    row("eps is text", keys_without_eps("llama").key("llama.attention.layer_norm_rms_epsilon", "1e-5"),
         ": llama.attention.layer_norm_rms_epsilon is of type string, expected a number.");
     row("tokenizer kind is a number", model_keys("llama").key("tokenizer.ggml.model", 1u),
         ": tokenizer.ggml.model is of type u32, expected a string.");
@@ -135,17 +143,13 @@ void GgufModelTest::notes_what_is_unusual_data() {
         {"the tokenizer is of the kind \"bert\", expected gpt2 or llama."}, false);
     row("old file", with_tokens(model_keys("qwen2"), "gpt2"),
         {"tokenizer.ggml.pre is missing (an old file): token ids are likely to be wrong."});
-    row("another architecture", with_tokens(model_keys("bert"), "llama"),
-        {"the architecture bert is not one of gpt2, llama, qwen2: only its tensors can be shown."});
-    row("experts", GgufBytes(llama).key("llama.expert_count", 8u), {"is a mixture of 8 experts."});
     row("no experts", GgufBytes(llama).key("llama.expert_count", 0u), {});
-    row("scaled positions", GgufBytes(llama).key("llama.rope.scaling.type", "yarn"),
+    row("scaled positions",
+        GgufBytes(llama).key("llama.rope.scaling.type", "yarn").key("llama.rope.scaling.factor", 4.f),
         {"rotary positions are scaled (\"yarn\")."});
+    row("scaled positions of an old file", GgufBytes(llama).key("llama.rope.scale_linear", 2.f),
+        {"rotary positions are scaled (\"linear\")."});
     row("positions not scaled", GgufBytes(llama).key("llama.rope.scaling.type", "none"), {});
-    row("heads differ between layers",
-        GgufBytes(llama).array("llama.attention.head_count_kv", GgufType::u32, 3,
-                               B::u32(4) + B::u32(2) + B::u32(4)),
-        {"llama.attention.head_count_kv differs between layers."});
     row("vocab_size and rows differ", GgufBytes(llama).key("llama.vocab_size", 3u),
         {"llama.vocab_size is 3, but token_embd.weight has 2 rows."});
     row("end token beyond the vocabulary", GgufBytes(llama).key("tokenizer.ggml.eos_token_id", 2u),
@@ -186,9 +190,67 @@ void GgufModelTest::notes_what_is_unusual_data() {
     QTest::newRow("no tensors") << llama.file() << QStringList{"holds no tensors."} << true;
     const GgufBytes gpt2 = with_tokens(model_keys("gpt2"), "gpt2").key("tokenizer.ggml.pre", "gpt-2");
     row("gpt2", gpt2, {});
+}
+
+void GgufModelTest::says_why_a_model_cannot_be_run_data() {
+    QTest::addColumn<QByteArray>("file");
+    QTest::addColumn<QString>("sentence");  // after the path
+    const auto row = [](const char* name, const GgufBytes& bytes, const char* sentence) {
+        QTest::newRow(name) << with_embedding(bytes) << sentence;
+    };
+    const GgufBytes llama = model_keys("llama");
+    row("another architecture", model_keys("bert"),
+        "the architecture bert is not one of gpt2, llama, qwen2.");
+    row("no eps", keys_without_eps("llama"), "lacks llama.attention.layer_norm_rms_epsilon.");
+    row("the other kind of eps", keys_without_eps("llama").key("llama.attention.layer_norm_epsilon", 1e-6f),
+        "lacks llama.attention.layer_norm_rms_epsilon.");
+    row("no eps of gpt2", keys_without_eps("gpt2"), "lacks gpt2.attention.layer_norm_epsilon.");
+    row("no context length", B().key("general.architecture", "llama").key("llama.embedding_length", 8u),
+        "lacks llama.context_length.");
+    row("experts", GgufBytes(llama).key("llama.expert_count", 8u), "is a mixture of 8 experts.");
+    row("heads differ between layers",
+        GgufBytes(llama).array("llama.attention.head_count_kv", GgufType::u32, 3,
+                               B::u32(4) + B::u32(2) + B::u32(4)),
+        "llama.attention.head_count_kv differs between layers.");
+    row("a part of each head turns", GgufBytes(llama).key("llama.rope.dimension_count", 1u),
+        "llama.rope.dimension_count is 1, but heads are 2 wide; positions that turn a part of a head are not "
+        "supported.");
+    row("keys and values of different widths", GgufBytes(llama).key("llama.attention.value_length", 4u),
+        "keys are 2 wide and values 4, expected the same width.");
+    row("another scaling",
+        GgufBytes(llama).key("llama.rope.scaling.type", "longrope").key("llama.rope.scaling.factor", 2.f),
+        "llama.rope.scaling.type is \"longrope\", expected none, linear or yarn.");
+    row("attention looks ahead",
+        GgufBytes(llama).key("llama.attention.causal", GgufType::boolean, QByteArray(1, '\0')),
+        "llama.attention.causal is not true: the model does not predict text.");
+    row("logits are scaled", GgufBytes(llama).key("llama.logit_scale", 8.f),
+        "llama.logit_scale is 8, which this version does not apply.");
+    row("KV heads do not divide heads", GgufBytes(llama).key("llama.attention.head_count_kv", 3u),
+        "Model config: num_key_value_heads = 3 does not divide num_attention_heads = 4.");
     row("gpt2 with a width that the heads do not divide",
-        GgufBytes(gpt2).key("gpt2.attention.key_length", 3u),
-        {"Model config: n_embd is 8, which n_head = 4 does not divide."});
+        model_keys("gpt2").key("gpt2.attention.key_length", 3u).key("gpt2.attention.value_length", 3u),
+        "Model config: n_embd is 8, which n_head = 4 does not divide.");
+    QTest::newRow("no embedding")
+        << GgufBytes(llama).tensor("output_norm.weight", {8}, 0, 0).file(QByteArray(32, '\0'))
+        << "lacks token_embd.weight.";
+}
+
+void GgufModelTest::says_why_a_model_cannot_be_run() {
+    QFETCH(QByteArray, file);
+    QFETCH(QString, sentence);
+    const TestFolder folder;
+    const auto path = folder.write("model.gguf", file);
+    const auto loaded = load_model(ref_of(path), std::make_shared<MemoryLedger>());
+    QVERIFY(!loaded);
+    const QString expected = QString::fromStdString(path.string()) + ": " + sentence;
+    QCOMPARE(QString::fromStdString(loaded.error().message), expected);
+    const auto summary = inspect_model(ref_of(path));
+    QVERIFY2(summary, summary ? "" : summary.error().message.c_str());
+    QVERIFY(!summary->config_is_complete);
+    QCOMPARE(QString::fromStdString(summary->notes.back()),
+             expected.chopped(1) + "; the model can be inspected, but not run.");
+    for (const ModelSummary::Tensor& tensor : summary->tensors)
+        QCOMPARE(tensor.use, std::string("not loaded"));
 }
 
 void GgufModelTest::notes_what_is_unusual() {
@@ -209,7 +271,6 @@ void GgufModelTest::reads_every_number() {
     const QByteArray file = with_tokens(model_keys("llama"), "llama")
                                 .key("llama.attention.head_count_kv", 2u)
                                 .key("llama.attention.key_length", 6u)
-                                .key("llama.attention.layer_norm_rms_epsilon", 1e-6f)
                                 .key("llama.attention.sliding_window", 7u)
                                 .key("tokenizer.ggml.eos_token_id", 1u)
                                 .tensor("token_embd.weight", {32, 5}, 0, 0)
@@ -236,7 +297,7 @@ void GgufModelTest::reads_every_number() {
     QVERIFY(summary->tied_head == false);
     QVERIFY(!summary->config_is_complete);
     QCOMPARE(summary->n_parameter, std::uint64_t{2 * 32 * 5});  // without rope_freqs
-    QCOMPARE(summary->stored_as, std::string("F32, Q8_0"));
+    QCOMPARE(summary->config.stored_as, std::string("F32, Q8_0"));
     QCOMPARE(summary->file_bytes, static_cast<std::uint64_t>(file.size()));
     QVERIFY(summary->has_tokenizer);
     QCOMPARE(summary->tensors.size(), std::size_t{3});
@@ -246,14 +307,15 @@ void GgufModelTest::reads_every_number() {
     QCOMPARE(summary->tensors[1].bytes, std::uint64_t{5 * 34});
     QCOMPARE(QString::fromStdString(summary->notes.back()),
              QString::fromStdString(folder.path("tiny.model.gguf").string()) +
-                 ": GGUF files can be inspected, but not run by this version.");
+                 ": keys are 6 wide and values 2, expected the same width; the model can be inspected, but "
+                 "not run.");
 }
 
 void GgufModelTest::gpt2_is_described_wholly() {
     const TestFolder folder;
     const auto summary = inspect_model(ref_of(folder.write("m.gguf", with_embedding(model_keys("gpt2")))));
     QVERIFY2(summary, summary ? "" : summary.error().message.c_str());
-    QVERIFY(summary->config_is_complete);
+    QVERIFY(!summary->config_is_complete);  // tensors are missing
     QCOMPARE(summary->config.family, Family::gpt2);
     QCOMPARE(summary->config.activation, Activation::gelu_tanh);
     QCOMPARE(summary->config.n_kv_head, 4);
@@ -324,10 +386,11 @@ void GgufModelTest::inspects_a_real_file() {
     QCOMPARE(summary->architecture, std::string("llama"));
     QCOMPARE(summary->n_parameter, std::uint64_t{260'032});
     QCOMPARE(summary->config.kv_bytes_per_token(DType::f32), std::int64_t{2 * 5 * 4 * 8 * 4});
-    QCOMPARE(summary->stored_as, std::string("Q8_0, F16, F32"));
+    QCOMPARE(summary->config.stored_as, std::string("Q8_0, F16, F32"));
     QVERIFY(summary->tied_head == true);
     QVERIFY(summary->has_tokenizer);
-    QCOMPARE(summary->notes.size(), std::size_t{1});
+    QVERIFY(summary->config_is_complete);
+    QVERIFY(summary->notes.empty());
 }
 
 void GgufModelTest::a_file_behind_a_link_is_found_by_its_bytes() {

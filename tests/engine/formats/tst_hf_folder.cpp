@@ -69,7 +69,7 @@ void TestHfFolder::everyElementLandsInItsPlace() {
     QVERIFY(holds_model(**weights));
     QCOMPARE((*weights)->head.weight, (*weights)->token_embedding);
     QVERIFY((*weights)->notes.empty());
-    QCOMPARE((*weights)->config.stored_dtype, DType::f32);
+    QCOMPARE((*weights)->config.stored_as, std::string("f32"));
     QCOMPARE((*weights)->config.eos_ids, std::vector<std::int32_t>{6});
     QCOMPARE((*weights)->source, folder.path().string());
 }
@@ -126,7 +126,7 @@ void TestHfFolder::halfPrecisionIsConvertedExactly() {
     QVERIFY(bf16[1] == 0 && std::signbit(bf16[1]));
     QCOMPARE(bf16[2], 1.0f + 0x1p-7f);
     QCOMPARE(std::bit_cast<std::uint32_t>(bf16[3]), 0xff7f0000u);
-    QCOMPARE((*weights)->config.stored_dtype, DType::f32);
+    QCOMPARE((*weights)->config.stored_as, std::string("f32"));
 }
 
 void TestHfFolder::refusesFoldersThatDoNotFit_data() {

@@ -157,25 +157,30 @@ void TestModelSource::pathsThatAreNoModel_data() {
     QTest::addColumn<QString>("path");  // %1 stands for a folder
     QTest::addColumn<ErrorKind>("kind");
     QTest::addColumn<QString>("sentence");
-    const QString neither = "\"%1\" is neither a folder nor the name of a bundled model.";
+    const QString neither = "\"%1\" is neither a folder, nor a GGUF file, nor the name of a bundled model.";
     QTest::newRow("empty") << "" << ErrorKind::bad_input
                            << "The model is empty, expected a folder or a name.";
     QTest::newRow("unknown name") << "demoo" << ErrorKind::io << neither.arg("demoo");
     QTest::newRow("missing folder") << "%1/none" << ErrorKind::io
-                                    << "\"%1/none\" is neither a folder nor the name of a "
+                                    << "\"%1/none\" is neither a folder, nor a GGUF file, nor the name of a "
                                        "bundled model.";
     QTest::newRow("a way out of the models folder")
         << "demo/../demo" << ErrorKind::io << neither.arg("demo/../demo");
     QTest::newRow("dots") << ".." + QString("/..").repeated(2) + "/none" << ErrorKind::io
                           << neither.arg("../../../none");
-    QTest::newRow("weight file") << "%1/model.safetensors" << ErrorKind::bad_input
-                                 << "%1/model.safetensors: is a file, expected a folder with config.json and "
-                                    "model.safetensors.";
-    QTest::newRow("gguf") << "%1/model.gguf" << ErrorKind::unsupported
-                          << "%1/model.gguf: is a GGUF file, which this version can inspect, but not run.";
-    QTest::newRow("gguf without the ending")
-        << "%1/blob" << ErrorKind::unsupported
-        << "%1/blob: is a GGUF file, which this version can inspect, but not run.";
+    QTest::newRow("weight file")
+        << "%1/model.safetensors" << ErrorKind::bad_input
+        << "%1/model.safetensors: is a file, expected a GGUF file or a folder with config.json and "
+           "model.safetensors.";
+    const QString cut = ": is cut short or damaged: the version takes 4 bytes, of which the file holds 0.";
+    QTest::newRow("gguf") << "%1/model.gguf" << ErrorKind::bad_input << "%1/model.gguf" + cut;
+    QTest::newRow("gguf without the ending") << "%1/blob" << ErrorKind::bad_input << "%1/blob" + cut;
+    QTest::newRow("folder with a gguf") << "%1/one" << ErrorKind::bad_input << "%1/one/a.gguf" + cut;
+    QTest::newRow("folder with two") << "%1/two" << ErrorKind::bad_input
+                                     << "%1/two: holds 2 GGUF files, expected one; name the file: "
+                                        "\"a.gguf\", \"b.gguf\".";
+    QTest::newRow("folder with a gguf and a config")
+        << "%1/mixed" << ErrorKind::io << "%1/mixed/model.safetensors: there is no such file.";
 }
 
 void TestModelSource::pathsThatAreNoModel() {
@@ -186,6 +191,13 @@ void TestModelSource::pathsThatAreNoModel() {
     folder.write("model.safetensors", safetensors("{}"));
     folder.write("model.gguf", "GGUF");
     folder.write("blob", "GGUF");
+    for (const char* name : {"one", "two", "mixed"}) {
+        std::filesystem::create_directory(folder.path(name));
+        folder.write(QString(name) + "/a.gguf", "GGUF");
+    }
+    folder.write("two/b.gguf", "GGUF");
+    TinyModel().write(folder);
+    std::filesystem::rename(folder.path("config.json"), folder.path("mixed/config.json"));
     const QString root = QString::fromStdString(folder.path().string());
     const auto ref = ModelRef{.path = path.replace("%1", root).toStdString(), .preset = {}, .seed = 0};
     const auto loaded = load_model(ref, std::make_shared<MemoryLedger>());

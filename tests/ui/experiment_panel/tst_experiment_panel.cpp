@@ -378,7 +378,7 @@ void ExperimentPanelTest::modelCardTellsTheFacts() {
     config.n_head = config.n_kv_head = 8;
     config.head_dim = 32;
     config.d_ff = 1024;
-    config.stored_dtype = DType::f16;
+    config.stored_as = "f16";
     panel.setModel(config, true);
     QCOMPARE(panel.findChild<QLabel*>("modelName")->text(), QString("demo"));
     const QString details = panel.findChild<QLabel*>("modelDetails")->text().replace(QChar::Nbsp, ' ');
