@@ -27,7 +27,6 @@ constexpr std::int64_t max_count = 1 << 24;
 constexpr std::int64_t max_id = 1 << 30;
 
 constexpr std::array<std::string_view, 3> known_architectures = {"gpt2", "llama", "qwen2"};
-constexpr std::string_view tokens_key = "tokenizer.ggml.tokens";
 
 bool is_identifier(std::string_view text) {
     constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -46,7 +45,7 @@ public:
         if (is_known_) {
             DS_TRY(complete_config());
         }
-        DS_TRY(read_tokenizer());
+        DS_TRY(read_eos());
         describe_tensors();
         return std::move(model_);
     }
@@ -62,15 +61,11 @@ private:
     void note(const std::string& text) { model_.notes.push_back(fmt::format("{}: {}", label_, text)); }
     std::string own(std::string_view key) const { return fmt::format("{}.{}", model_.architecture, key); }
 
-    static std::string type_of(const GgufValue& value) {
-        if (value.type() != GgufType::array) return to_string(value.type());
-        return fmt::format("array of {}", to_string(value.element()));
-    }
     Result<void> read_text(std::string_view key, std::string_view& out) const {
         const GgufValue* value = header_.find(key);
         if (value == nullptr) return {};
         const auto text = value->text();
-        if (!text) return fail(fmt::format("{} is of type {}, expected a string", key, type_of(*value)));
+        if (!text) return fail(fmt::format("{} is of type {}, expected a string", key, type_name(*value)));
         out = *text;
         return {};
     }
@@ -91,7 +86,7 @@ private:
             }
             number = list->front();
         } else if (!number && value->type() != GgufType::u64) {
-            return fail(fmt::format("{} is of type {}, expected a whole number", key, type_of(*value)));
+            return fail(fmt::format("{} is of type {}, expected a whole number", key, type_name(*value)));
         }
         if (!number || *number < least || *number > most) {
             return fail(fmt::format("{} is {}, expected a number from {} to {}", key,
@@ -104,7 +99,7 @@ private:
         const GgufValue* value = header_.find(key);
         if (value == nullptr) return {};
         const auto number = value->number();
-        if (!number) return fail(fmt::format("{} is of type {}, expected a number", key, type_of(*value)));
+        if (!number) return fail(fmt::format("{} is of type {}, expected a number", key, type_name(*value)));
         if (!(*number >= least && *number <= most)) {
             return fail(fmt::format("{} is {}, expected a value from {} to {}", key, *number, least, most));
         }
@@ -287,9 +282,7 @@ private:
         return {};
     }
 
-    Result<void> read_tokenizer() {
-        std::string_view kind;
-        DS_TRY(read_text("tokenizer.ggml.model", kind));
+    Result<void> read_eos() {
         for (const char* key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
             const std::string full = fmt::format("tokenizer.ggml.{}", key);
             int id = -1;
@@ -303,43 +296,7 @@ private:
             }
             ids.push_back(id);
         }
-        const GgufValue* tokens = header_.find(tokens_key);
-        if (tokens == nullptr || tokens->type() != GgufType::array || tokens->count() == 0) {
-            note("no tokenizer.");
-            return {};
-        }
-        if (kind != "gpt2" && kind != "llama") {
-            note(fmt::format("the tokenizer is of the kind {}, expected gpt2 or llama.", quote(kind)));
-            return {};
-        }
-        model_.has_tokenizer = true;
-        check_tokens(*tokens);
-        if (kind == "gpt2" && header_.find("tokenizer.ggml.pre") == nullptr) {
-            note("tokenizer.ggml.pre is missing (an old file): token ids are likely to be wrong.");
-        }
         return {};
-    }
-
-    void check_tokens(const GgufValue& tokens) {
-        const auto unusable = [&](const std::string& why) {
-            note(why + "; the tokenizer cannot be used.");
-            model_.has_tokenizer = false;
-        };
-        if (tokens.element() != GgufType::string) {
-            unusable(
-                fmt::format("{} is of type {}, expected an array of string", tokens_key, type_of(tokens)));
-        } else if (model_.config.vocab != 0 &&
-                   tokens.count() > static_cast<std::uint64_t>(model_.config.vocab)) {
-            unusable(fmt::format("{} has {} elements, but the vocabulary has {} rows", tokens_key,
-                                 tokens.count(), model_.config.vocab));
-        }
-        for (const char* key : {"tokenizer.ggml.scores", "tokenizer.ggml.token_type"}) {
-            const GgufValue* list = header_.find(key);
-            if (list == nullptr || (list->type() == GgufType::array && list->count() == tokens.count()))
-                continue;
-            unusable(fmt::format("{} has {} elements, but {} has {}", key, list->count(), tokens_key,
-                                 tokens.count()));
-        }
     }
 
     Result<void> look_for_extras() {

@@ -21,7 +21,6 @@ struct GgufModel {
     /// `Rotary::divisors`, which are a tensor. Otherwise its family, activation and the like mean nothing.
     std::optional<Error> obstacle;
     std::optional<bool> tied_head;  ///< known for gpt2, llama and qwen2
-    bool has_tokenizer = false;     ///< of a kind this program knows, with lists of equal lengths
     std::uint64_t n_parameter = 0;
     std::vector<std::string> notes;  ///< what is unusual; each begins with `label`
 };

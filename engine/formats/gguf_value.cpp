@@ -99,6 +99,11 @@ std::uint64_t load_little_endian(std::string_view bytes) {
     return value;
 }
 
+std::string type_name(const GgufValue& value) {
+    if (value.type() != GgufType::array) return to_string(value.type());
+    return std::string("array of ") + to_string(value.element());
+}
+
 std::optional<std::int64_t> GgufValue::integer() const {
     return integer_of(type_, bytes_);
 }

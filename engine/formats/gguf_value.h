@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,5 +65,8 @@ private:
     std::uint64_t count_ = 0;
     std::string_view bytes_;  // the elements as in the file; a single string without its length
 };
+
+/// The type as messages use it: "u32", "array of string".
+std::string type_name(const GgufValue& value);
 
 }  // namespace decodescope

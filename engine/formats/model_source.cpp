@@ -14,6 +14,7 @@
 
 #include "engine/core/quote.h"
 #include "engine/formats/gguf_file.h"
+#include "engine/formats/gguf_tokenizer.h"
 #include "engine/formats/gguf_weights.h"
 #include "engine/formats/hf_config.h"
 #include "engine/formats/hf_folder.h"
@@ -147,8 +148,13 @@ Result<ModelSummary> summarize_gguf(const fs::path& path) {
     summary.config_is_complete = !model.obstacle;
     summary.tied_head = model.tied_head;
     summary.n_parameter = model.n_parameter;
-    summary.has_tokenizer = model.has_tokenizer;
     summary.notes = std::move(model.notes);
+    if (auto tokenizer = read_gguf_tokenizer(source->file->header(), path.string(), summary.config.vocab)) {
+        summary.has_tokenizer = tokenizer->tokenizer != nullptr;
+        summary.notes.insert(summary.notes.end(), tokenizer->notes.begin(), tokenizer->notes.end());
+    } else if (!model.obstacle) {
+        model.obstacle = tokenizer.error();
+    }
     if (model.obstacle) {
         std::string why = model.obstacle->message;
         why.pop_back();
@@ -216,11 +222,15 @@ Result<LoadedModel> load_gguf(const fs::path& path, std::shared_ptr<MemoryLedger
                               const LoadWatch& watch) {
     auto source = open_gguf(path);
     if (!source) return source.error();
-    source->model.notes.push_back(fmt::format(
-        "{}: the tokenizer of GGUF files is not read; prompts must be given as token ids.", path.string()));
+    if (source->model.obstacle) return *source->model.obstacle;
+    // The tokenizer is small and may be refused, so it comes before the weights.
+    auto tokenizer = read_gguf_tokenizer(source->file->header(), path.string(), source->model.config.vocab);
+    if (!tokenizer) return tokenizer.error();
+    std::vector<std::string>& notes = source->model.notes;
+    notes.insert(notes.end(), tokenizer->notes.begin(), tokenizer->notes.end());
     auto weights = load_gguf_weights(*source, std::move(ledger), watch);
     if (!weights) return weights.error();
-    return LoadedModel{*std::move(weights), nullptr};
+    return LoadedModel{*std::move(weights), std::move(tokenizer->tokenizer)};
 }
 
 Result<LoadedModel> load(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger, const LoadWatch& watch) {

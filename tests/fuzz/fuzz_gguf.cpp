@@ -6,6 +6,7 @@
 
 #include "engine/formats/gguf_header.h"
 #include "engine/formats/gguf_model.h"
+#include "engine/formats/gguf_tokenizer.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace decodescope;
@@ -59,6 +60,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             fuzz::require(model->config.validate().ok(), "a complete config is valid");
     } else {
         fuzz::require_sentence(model.error());
+    }
+    if (const auto tokenizer = read_gguf_tokenizer(*header, "f", 0)) {
+        if (tokenizer->tokenizer != nullptr) {
+            for (const std::int32_t id : tokenizer->tokenizer->encode_prompt("a text, 12 \u00e9<s>")) {
+                fuzz::require(id >= 0 && id < tokenizer->tokenizer->n_token(), "ids are of the vocabulary");
+            }
+        }
+    } else {
+        fuzz::require_sentence(tokenizer.error());
     }
     std::uint64_t end = 0;
     std::unordered_set<std::string_view> names;

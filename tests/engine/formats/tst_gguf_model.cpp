@@ -32,11 +32,6 @@ GgufBytes model_keys(const QByteArray& architecture) {
     return keys_without_eps(architecture).key(architecture + ".attention." + eps, 1e-6f);
 }
 
-GgufBytes with_tokens(GgufBytes bytes, const char* kind) {
-    return bytes.key("tokenizer.ggml.model", kind)
-        .array("tokenizer.ggml.tokens", GgufType::string, 2, B::string("a") + B::string("b"));
-}
-
 QByteArray with_embedding(GgufBytes bytes) {
     return bytes.tensor("token_embd.weight", {8, 2}, 0, 0).file(QByteArray(64, '\0'));
 }
@@ -112,8 +107,6 @@ void GgufModelTest::refuses_wrong_values_data() {
         ": llama.attention.layer_norm_rms_epsilon is nan, expected a value from 1e-12 to 0.01.");
     row("eps is text", keys_without_eps("llama").key("llama.attention.layer_norm_rms_epsilon", "1e-5"),
         ": llama.attention.layer_norm_rms_epsilon is of type string, expected a number.");
-    row("tokenizer kind is a number", model_keys("llama").key("tokenizer.ggml.model", 1u),
-        ": tokenizer.ggml.model is of type u32, expected a string.");
 }
 
 void GgufModelTest::refuses_wrong_values() {
@@ -131,18 +124,11 @@ void GgufModelTest::refuses_wrong_values() {
 void GgufModelTest::notes_what_is_unusual_data() {
     QTest::addColumn<QByteArray>("file");
     QTest::addColumn<QStringList>("notes");  // each after "f: "
-    QTest::addColumn<bool>("has_tokenizer");
-    const auto row = [](const char* name, const GgufBytes& bytes, const QStringList& notes,
-                        bool has_tokenizer = true) {
-        QTest::newRow(name) << with_embedding(bytes) << notes << has_tokenizer;
+    const auto row = [](const char* name, const GgufBytes& bytes, const QStringList& notes) {
+        QTest::newRow(name) << with_embedding(bytes) << notes;
     };
-    const GgufBytes llama = with_tokens(model_keys("llama"), "llama");
+    const GgufBytes llama = model_keys("llama");
     row("nothing", llama, {});
-    row("no tokenizer", model_keys("llama"), {"no tokenizer."}, false);
-    row("another tokenizer", with_tokens(model_keys("llama"), "bert"),
-        {"the tokenizer is of the kind \"bert\", expected gpt2 or llama."}, false);
-    row("old file", with_tokens(model_keys("qwen2"), "gpt2"),
-        {"tokenizer.ggml.pre is missing (an old file): token ids are likely to be wrong."});
     row("no experts", GgufBytes(llama).key("llama.expert_count", 0u), {});
     row("scaled positions",
         GgufBytes(llama).key("llama.rope.scaling.type", "yarn").key("llama.rope.scaling.factor", 4.f),
@@ -154,41 +140,20 @@ void GgufModelTest::notes_what_is_unusual_data() {
         {"llama.vocab_size is 3, but token_embd.weight has 2 rows."});
     row("end token beyond the vocabulary", GgufBytes(llama).key("tokenizer.ggml.eos_token_id", 2u),
         {"tokenizer.ggml.eos_token_id is 2, but the vocabulary has 2 tokens; it is ignored."});
-    row("scores of another length",
-        GgufBytes(llama).array("tokenizer.ggml.scores", GgufType::f32, 1, B::f32(0)),
-        {"tokenizer.ggml.scores has 1 elements, but tokenizer.ggml.tokens has 2; the tokenizer cannot be "
-         "used."},
-        false);
-    row("tokens are numbers",
-        model_keys("llama")
-            .key("tokenizer.ggml.model", "llama")
-            .array("tokenizer.ggml.tokens", GgufType::u8, 2, "ab"),
-        {"tokenizer.ggml.tokens is of type array of u8, expected an array of string; the tokenizer cannot "
-         "be used."},
-        false);
-    row("more tokens than rows",
-        model_keys("llama")
-            .key("tokenizer.ggml.model", "llama")
-            .array("tokenizer.ggml.tokens", GgufType::string, 3,
-                   B::string("") + B::string("") + B::string("")),
-        {"tokenizer.ggml.tokens has 3 elements, but the vocabulary has 2 rows; the tokenizer cannot be "
-         "used."},
-        false);
     QTest::newRow("types that are not read")
         << GgufBytes(llama)
                .tensor("token_embd.weight", {8, 2}, 0, 0)
                .tensor("a", {32}, 20, 64)
                .tensor("b", {32}, 20, 96)
                .file(QByteArray(128, '\0'))
-        << QStringList{"2 tensors are of type IQ4_NL, which this version cannot read."} << true;
+        << QStringList{"2 tensors are of type IQ4_NL, which this version cannot read."};
     QTest::newRow("rope_freqs") << GgufBytes(llama)
                                        .tensor("token_embd.weight", {8, 2}, 0, 0)
                                        .tensor("rope_freqs.weight", {1}, 0, 64)
                                        .file(QByteArray(68, '\0'))
-                                << QStringList{"rotary frequencies are divided by rope_freqs.weight."}
-                                << true;
-    QTest::newRow("no tensors") << llama.file() << QStringList{"holds no tensors."} << true;
-    const GgufBytes gpt2 = with_tokens(model_keys("gpt2"), "gpt2").key("tokenizer.ggml.pre", "gpt-2");
+                                << QStringList{"rotary frequencies are divided by rope_freqs.weight."};
+    QTest::newRow("no tensors") << llama.file() << QStringList{"holds no tensors."};
+    const GgufBytes gpt2 = model_keys("gpt2");
     row("gpt2", gpt2, {});
 }
 
@@ -264,11 +229,10 @@ void GgufModelTest::notes_what_is_unusual() {
     QStringList got;
     for (const std::string& note : model->notes) got << QString::fromStdString(note);
     QCOMPARE(got, notes.replaceInStrings(QRegularExpression("^"), "f: "));
-    QTEST(model->has_tokenizer, "has_tokenizer");
 }
 
 void GgufModelTest::reads_every_number() {
-    const QByteArray file = with_tokens(model_keys("llama"), "llama")
+    const QByteArray file = model_keys("llama")
                                 .key("llama.attention.head_count_kv", 2u)
                                 .key("llama.attention.key_length", 6u)
                                 .key("llama.attention.sliding_window", 7u)
@@ -299,7 +263,6 @@ void GgufModelTest::reads_every_number() {
     QCOMPARE(summary->n_parameter, std::uint64_t{2 * 32 * 5});  // without rope_freqs
     QCOMPARE(summary->config.stored_as, std::string("F32, Q8_0"));
     QCOMPARE(summary->file_bytes, static_cast<std::uint64_t>(file.size()));
-    QVERIFY(summary->has_tokenizer);
     QCOMPARE(summary->tensors.size(), std::size_t{3});
     QCOMPARE(summary->tensors[1].name, std::string("output.weight"));
     QCOMPARE(summary->tensors[1].dtype, std::string("Q8_0"));

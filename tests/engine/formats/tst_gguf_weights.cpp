@@ -223,6 +223,8 @@ void TestGgufWeights::brokenModelsAreRefused_data() {
     row("rope divisors are NaN",
         TinyGguf("llama").with({"rope_freqs.weight", {2}, std::numeric_limits<float>::quiet_NaN()}),
         bad_input, "Model config: a divisor of the rope frequencies is not a positive number.");
+    row("a broken tokenizer", TinyGguf("llama").with([](B& keys) { keys.key("tokenizer.ggml.model", 1u); }),
+        bad_input, "tokenizer.ggml.model is of type u32, expected a string.");
     row("base frequency 0", TinyGguf("llama").with([](B& keys) { keys.key("llama.rope.freq_base", 0.f); }),
         bad_input, "llama.rope.freq_base is 0, expected a value from 1.5 to 1000000000000.");
     row("negative scaling",
