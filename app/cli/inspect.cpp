@@ -3,11 +3,14 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "app/cli/commands.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "engine/core/quote.h"
 #include "engine/experiment/text_table.h"
 #include "engine/formats/model_source.h"
 
@@ -19,6 +22,7 @@ using Json = nlohmann::ordered_json;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* notStated = "not stated";
+constexpr std::size_t templateStartBytes = 60;
 
 std::string numberOf(std::int64_t stated) {
     return stated == 0 ? notStated : std::to_string(stated);
@@ -52,6 +56,8 @@ Facts factsOf(const ModelSummary& model) {
         {"end-of-text ids",
          config.eos_ids.empty() ? "none" : fmt::format("{}", fmt::join(config.eos_ids, ", "))},
         {"tokenizer", model.has_tokenizer ? "yes" : "no"},
+        {"chat template",
+         model.chat_template.empty() ? "none" : quote(model.chat_template, templateStartBytes)},
     };
 }
 
@@ -103,13 +109,25 @@ Json jsonOf(const ModelSummary& model) {
                  {"eos_ids", config.eos_ids},
                  {"file_bytes", model.file_bytes},
                  {"has_tokenizer", model.has_tokenizer},
+                 {"chat_template", model.chat_template.empty() ? Json() : Json(model.chat_template)},
                  {"notes", model.notes},
                  {"tensors", Json::array()}};
     for (const ModelSummary::Tensor& tensor : model.tensors) json["tensors"].push_back(jsonOf(tensor));
     return json;
 }
 
-std::string textOf(const ModelSummary& model, Format format) {
+/// The template line by line. It is text of a foreign file, so nothing in it may reach the terminal as it is.
+std::string templateLines(std::string_view text) {
+    std::string lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        lines += "  " + quote(text.substr(0, end), end) + '\n';
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
+std::string textOf(const ModelSummary& model, Format format, bool wholeTemplate) {
     switch (format) {
         case Format::json: return jsonOf(model).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
         case Format::jsonl: {
@@ -128,16 +146,18 @@ std::string textOf(const ModelSummary& model, Format format) {
     std::string text = print(factTable(model));
     for (const std::string& note : model.notes) text += (markdown ? "\nNote: " : "\nnote: ") + note;
     if (!model.notes.empty()) text += '\n';
+    if (wholeTemplate && !model.chat_template.empty())
+        text += "\nchat template:\n" + templateLines(model.chat_template);
     if (!model.tensors.empty()) text += '\n' + print(tensorTable(model));
     return text;
 }
 
-int inspect(const std::string& modelText, const Output& output) {
+int inspect(const std::string& modelText, bool wholeTemplate, const Output& output) {
     const auto ref = parse_model_ref(modelText);
     if (!ref) return reportError(ref.error());
     const auto model = inspect_model(*ref);
     if (!model) return reportError(model.error());
-    return writeResult(output, textOf(*model, output.format()));
+    return writeResult(output, textOf(*model, output.format(), wholeTemplate));
 }
 
 }  // namespace
@@ -146,19 +166,24 @@ void addInspectCommand(CLI::App& app, Session& session) {
     CLI::App* command = app.add_subcommand(
         "inspect", "Print a model's shape, tensors and KV bytes per token without loading its weights");
     auto model = std::make_shared<std::string>("demo");
+    auto wholeTemplate = std::make_shared<bool>(false);
     auto output = std::make_shared<Output>();
     command
         ->add_option(
             "-m,--model,model", *model,
             "Model: a folder, a GGUF file, a bundled name, or preset:NAME[,seed=N] with random weights")
         ->option_text("MODEL [demo]");
+    command->add_flag("--chat-template", *wholeTemplate,
+                      "Print the whole chat template below the notes, not its start alone");
     addOutputOptions(*command, *output);
     command->footer(
         "Example:\n"
         "  decodescope-cli inspect --model demo --format json\n"
         "  decodescope-cli inspect model.gguf\n\n"
         "Exit status: 0 done, 2 bad arguments or unreadable input.");
-    command->callback([model, output, &session] { session.exitCode = inspect(*model, *output); });
+    command->callback([model, wholeTemplate, output, &session] {
+        session.exitCode = inspect(*model, *wholeTemplate, *output);
+    });
 }
 
 }  // namespace decodescope::cli

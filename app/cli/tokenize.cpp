@@ -30,14 +30,7 @@ struct TokenizeOptions {
 
 Result<std::shared_ptr<const Tokenizer>> loadTokenizer(const std::string& text) {
     const auto ref = parse_model_ref(text);
-    if (!ref) return ref.error();
-    if (!ref->preset.empty()) {
-        return Error{ErrorKind::bad_input,
-                     fmt::format("--model: the preset {} has no tokenizer.", quote(ref->preset))};
-    }
-    const auto folder = resolve_model_path(ref->path);
-    if (!folder) return folder.error();
-    return load_byte_level_bpe(*folder);
+    return ref ? load_tokenizer(*ref) : ref.error();
 }
 
 std::string hexOf(std::string_view bytes) {
@@ -120,7 +113,8 @@ void addTokenizeCommand(CLI::App& app, Session& session) {
         ->option_text("FILE")
         ->excludes(text);
     command->add_flag("--control", options->control,
-                      "Take control tokens such as <|endoftext|> in the text as such");
+                      "Take control tokens such as <|endoftext|> in the text as such, and put the\n"
+                      "tokens around it that the model's files ask for");
     addOutputOptions(*command, *output);
     command->footer(
         "Example:\n"

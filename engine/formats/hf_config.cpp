@@ -440,16 +440,4 @@ Result<void> add_generation_config(std::string_view text, const std::string& lab
     return {};
 }
 
-Result<std::string> parse_eos_token(std::string_view text, const std::string& label) {
-    const auto json = parse_json_object(text, label);
-    if (!json) return json.error();
-    const auto found = json->find("eos_token");
-    if (found == json->end() || found->is_null()) return std::string();
-    // Older programs write the token as an object with its properties.
-    const Json& value = found->is_object() && found->contains("content") ? found->at("content") : *found;
-    if (value.is_string()) return value.get<std::string>();
-    return Error{ErrorKind::bad_input,
-                 fmt::format("{}: eos_token is {}, expected a string.", label, show(value))};
-}
-
 }  // namespace decodescope

@@ -23,7 +23,4 @@ Result<ModelConfig> parse_hf_config(std::string_view text, const std::string& la
 Result<void> add_generation_config(std::string_view text, const std::string& label, ModelConfig& config,
                                    std::vector<std::string>* notes);
 
-/// The spelling of the end-of-text token that a `tokenizer_config.json` names; empty when it names none.
-Result<std::string> parse_eos_token(std::string_view text, const std::string& label);
-
 }  // namespace decodescope

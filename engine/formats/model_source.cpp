@@ -16,8 +16,8 @@
 #include "engine/formats/gguf_file.h"
 #include "engine/formats/gguf_tokenizer.h"
 #include "engine/formats/gguf_weights.h"
-#include "engine/formats/hf_config.h"
 #include "engine/formats/hf_folder.h"
+#include "engine/formats/hf_tokenizer.h"
 #include "engine/formats/input_file.h"
 #include "engine/model/preset.h"
 
@@ -48,49 +48,15 @@ bool is_plain_name(std::string_view name) {
                name.npos;
 }
 
-/// Adds the end-of-text token that `tokenizer_config.json` names, where it is a token of its own.
-Result<void> add_tokenizer_eos(const fs::path& folder, const Tokenizer& tokenizer,
-                               std::vector<std::int32_t>& eos) {
-    const fs::path path = folder / "tokenizer_config.json";
-    if (!is_there(path)) return {};
-    const auto text = read_settings(path);
-    if (!text) return text.error();
-    const auto spelling = parse_eos_token(*text, path.string());
-    if (!spelling) return spelling.error();
-    const auto ids = tokenizer.encode_prompt(*spelling);
-    if (ids.size() == 1 && tokenizer.is_special(ids[0]) &&
-        std::find(eos.begin(), eos.end(), ids[0]) == eos.end()) {
-        eos.push_back(ids[0]);
-    }
-    return {};
-}
-
-/// The folder's tokenizer, or null when it has none. Ids the model has no row for are refused. What the
-/// tokenizer's files say about the model is added to `folder`.
-Result<std::shared_ptr<const Tokenizer>> load_tokenizer(HfFolder& folder) {
+/// The folder's tokenizer and chat template. Ids the model has no row for are refused. What the tokenizer's
+/// files say about the model is added to `folder`.
+Result<HfTokenizer> load_folder_tokenizer(HfFolder& folder) {
+    auto read = load_hf_tokenizer(folder.path);
+    if (!read) return read;
     std::vector<std::string>& notes = folder.notes;
-    bool found = false;
-    for (const char* name : {"vocab.json", "encoder.json", "merges.txt", "vocab.bpe"}) {
-        const fs::path path = folder.path / name;
-        if (!is_there(path)) continue;
-        DS_TRY(refuse_impostor(path));
-        found = true;
-    }
-    if (!found) {
-        // Other kinds of tokenizers are not read: the model runs on ids.
-        std::string_view what = "no vocab.json";
-        if (is_there(folder.path / "tokenizer.json")) {
-            what = "tokenizer.json alone is not read, only vocab.json with merges.txt";
-        } else if (is_there(folder.path / "tokenizer.model")) {
-            what = "tokenizer.model is not read, only vocab.json with merges.txt";
-        }
-        notes.push_back(
-            fmt::format("{}: {}; prompts must be given as token ids.", folder.path.string(), what));
-        return std::shared_ptr<const Tokenizer>();
-    }
-    auto tokenizer = load_byte_level_bpe(folder.path);
-    if (!tokenizer) return tokenizer;
-    const int n_token = (*tokenizer)->n_token();
+    notes.insert(notes.end(), read->notes.begin(), read->notes.end());
+    if (read->tokenizer == nullptr) return read;
+    const int n_token = read->tokenizer->n_token();
     if (n_token > folder.config.vocab) {
         return Error{ErrorKind::bad_input,
                      fmt::format("{}: the tokenizer has ids up to {}, but vocab_size is {}.",
@@ -100,14 +66,11 @@ Result<std::shared_ptr<const Tokenizer>> load_tokenizer(HfFolder& folder) {
         notes.push_back(fmt::format("{}: vocab_size is {}, of which the tokenizer names {}.",
                                     folder.path.string(), folder.config.vocab, n_token));
     }
-    if (folder.config.family != Family::gpt2) {
-        notes.push_back(
-            fmt::format("{}: text is split by GPT-2's rule before merging; where the model was "
-                        "trained with another rule, ids differ from the reference's.",
-                        folder.path.string()));
+    std::vector<std::int32_t>& eos = folder.config.eos_ids;
+    if (read->eos_id && std::find(eos.begin(), eos.end(), *read->eos_id) == eos.end()) {
+        eos.push_back(*read->eos_id);
     }
-    DS_TRY(add_tokenizer_eos(folder.path, **tokenizer, folder.config.eos_ids));
-    return tokenizer;
+    return read;
 }
 
 /// A file that is GGUF by its name or its first bytes.
@@ -151,6 +114,7 @@ Result<ModelSummary> summarize_gguf(const fs::path& path) {
     summary.notes = std::move(model.notes);
     if (auto tokenizer = read_gguf_tokenizer(source->file->header(), path.string(), summary.config.vocab)) {
         summary.has_tokenizer = tokenizer->tokenizer != nullptr;
+        summary.chat_template = std::move(tokenizer->chat_template);
         summary.notes.insert(summary.notes.end(), tokenizer->notes.begin(), tokenizer->notes.end());
     } else if (!model.obstacle) {
         model.obstacle = tokenizer.error();
@@ -192,12 +156,13 @@ Result<ModelSummary> summarize_preset(const ModelRef& ref) {
 }
 
 Result<ModelSummary> summarize(HfFolder& folder) {
-    const auto tokenizer = load_tokenizer(folder);
+    const auto tokenizer = load_folder_tokenizer(folder);
     if (!tokenizer) return tokenizer.error();
     ModelSummary summary;
     describe(summary, folder.config);
     summary.notes = folder.notes;
-    summary.has_tokenizer = *tokenizer != nullptr;
+    summary.has_tokenizer = tokenizer->tokenizer != nullptr;
+    summary.chat_template = tokenizer->chat_template;
     summary.file_bytes = folder.weight_file_bytes();
     for (const HfTensor& tensor : folder.tensors) {
         const SafetensorsEntry& entry = *tensor.entry;
@@ -211,11 +176,12 @@ Result<LoadedModel> load_folder(const fs::path& path, std::shared_ptr<MemoryLedg
     auto folder = open_hf_folder(path);
     if (!folder) return folder.error();
     // The tokenizer is small and may be refused, so it comes before the weights.
-    auto tokenizer = load_tokenizer(*folder);
+    auto tokenizer = load_folder_tokenizer(*folder);
     if (!tokenizer) return tokenizer.error();
     auto weights = load_hf_weights(*folder, std::move(ledger), watch);
     if (!weights) return weights.error();
-    return LoadedModel{*std::move(weights), *std::move(tokenizer)};
+    return LoadedModel{*std::move(weights), std::move(tokenizer->tokenizer),
+                       std::move(tokenizer->chat_template)};
 }
 
 Result<LoadedModel> load_gguf(const fs::path& path, std::shared_ptr<MemoryLedger> ledger,
@@ -230,7 +196,8 @@ Result<LoadedModel> load_gguf(const fs::path& path, std::shared_ptr<MemoryLedger
     notes.insert(notes.end(), tokenizer->notes.begin(), tokenizer->notes.end());
     auto weights = load_gguf_weights(*source, std::move(ledger), watch);
     if (!weights) return weights.error();
-    return LoadedModel{*std::move(weights), std::move(tokenizer->tokenizer)};
+    return LoadedModel{*std::move(weights), std::move(tokenizer->tokenizer),
+                       std::move(tokenizer->chat_template)};
 }
 
 Result<LoadedModel> load(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger, const LoadWatch& watch) {
@@ -239,7 +206,7 @@ Result<LoadedModel> load(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledg
         if (!config) return config.error();
         auto weights = random_weights(*config, ref.seed, std::move(ledger));
         if (!weights) return weights.error();
-        return LoadedModel{*std::move(weights), nullptr};
+        return LoadedModel{*std::move(weights), nullptr, {}};
     }
     const auto path = resolve_model_path(ref.path);
     if (!path) return path.error();
@@ -333,6 +300,34 @@ Result<fs::path> resolve_model_path(const std::string& path_or_name) {
 Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
                                const LoadWatch& watch) {
     return without_exceptions([&] { return load(ref, std::move(ledger), watch); });
+}
+
+Result<std::shared_ptr<const Tokenizer>> load_tokenizer(const ModelRef& ref) {
+    return without_exceptions([&]() -> Result<std::shared_ptr<const Tokenizer>> {
+        if (!ref.preset.empty()) {
+            return Error{ErrorKind::bad_input,
+                         fmt::format("The preset {} has no tokenizer.", quote(ref.preset))};
+        }
+        const auto path = resolve_model_path(ref.path);
+        if (!path) return path.error();
+        std::shared_ptr<const Tokenizer> tokenizer;
+        std::vector<std::string> notes;
+        if (is_gguf_file(*path)) {
+            const auto file = GgufFile::open(*path);
+            if (!file) return file.error();
+            auto read = read_gguf_tokenizer((*file)->header(), path->string(), 0);
+            if (!read) return read.error();
+            tokenizer = std::move(read->tokenizer);
+            notes = std::move(read->notes);
+        } else {
+            auto read = load_hf_tokenizer(*path);
+            if (!read) return read.error();
+            tokenizer = std::move(read->tokenizer);
+            notes = std::move(read->notes);
+        }
+        if (tokenizer != nullptr) return tokenizer;
+        return Error{ErrorKind::bad_input, notes.back()};
+    });
 }
 
 Result<ModelSummary> inspect_model(const ModelRef& ref) {

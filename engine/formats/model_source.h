@@ -26,6 +26,7 @@ Result<ModelRef> parse_model_ref(std::string_view text);
 struct LoadedModel {
     std::shared_ptr<const Weights> weights;
     std::shared_ptr<const Tokenizer> tokenizer;
+    std::string chat_template;  ///< text of an untrusted file, never executed; empty when there is none
 };
 
 /// What `inspect` shows of a file or folder without loading the weights.
@@ -48,6 +49,7 @@ struct ModelSummary {
     std::uint64_t file_bytes = 0;
     std::vector<std::string> notes;  ///< what is unusual
     bool has_tokenizer = false;
+    std::string chat_template;  ///< as in `LoadedModel`
 };
 
 /// A file or folder of the bundled resources ("models/demo"), looked for in $DECODESCOPE_DATA, in the install
@@ -61,6 +63,10 @@ Result<std::filesystem::path> resolve_model_path(const std::string& path_or_name
 /// Loads a model.
 Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
                                const LoadWatch& watch = {});
+
+/// The tokenizer of a model without its weights. A model that has none this program reads is an error that
+/// says why.
+Result<std::shared_ptr<const Tokenizer>> load_tokenizer(const ModelRef& ref);
 
 /// Reads headers only: of a folder, a preset, or a GGUF file of any architecture.
 Result<ModelSummary> inspect_model(const ModelRef& ref);

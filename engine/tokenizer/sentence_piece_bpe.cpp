@@ -48,21 +48,6 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
     }
 }
 
-/// The byte of a token spelt <0xHH>.
-std::optional<unsigned char> byte_of_token(std::string_view text) {
-    if (text.size() != 6 || !text.starts_with("<0x") || text.back() != '>') return std::nullopt;
-    int byte = 0;
-    for (const char c : text.substr(3, 2)) {
-        const int digit = c >= '0' && c <= '9'   ? c - '0'
-                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                                 : -1;
-        if (digit < 0) return std::nullopt;
-        byte = 16 * byte + digit;
-    }
-    return static_cast<unsigned char>(byte);
-}
-
 struct Parts {
     TokenTable bytes;  // of each token
     BpeMerges merges;
@@ -265,7 +250,7 @@ private:
             if (!spec_.tokens.has(id)) continue;
             if (type(id) == PieceType::unknown && parts_.unknown < 0) parts_.unknown = id;
             if (type(id) != PieceType::byte) continue;
-            const auto byte = byte_of_token(spec_.tokens.text(id));
+            const auto byte = byte_token_value(spec_.tokens.text(id));
             if (!byte) {
                 return fail(fmt::format("token {} is of the type byte and spelt {}, expected <0xHH>", id,
                                         quote(spec_.tokens.text(id))));
@@ -406,7 +391,7 @@ private:
             if (!spec_.tokens.has(id) || parts_.bytes.has(id)) continue;
             const std::string_view text = spec_.tokens.text(id);
             if (type(id) == PieceType::byte) {
-                const char byte = static_cast<char>(byte_of_token(text).value_or(0));
+                const char byte = static_cast<char>(byte_token_value(text).value_or(0));
                 parts_.bytes.add_hidden(id, std::string_view(&byte, 1));
             } else {
                 parts_.bytes.add_hidden(id, replaced(text, space_mark, " "));
@@ -420,6 +405,20 @@ private:
 };
 
 }  // namespace
+
+std::optional<unsigned char> byte_token_value(std::string_view text) {
+    if (text.size() != 6 || !text.starts_with("<0x") || text.back() != '>') return std::nullopt;
+    int byte = 0;
+    for (const char c : text.substr(3, 2)) {
+        const int digit = c >= '0' && c <= '9'   ? c - '0'
+                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                                 : -1;
+        if (digit < 0) return std::nullopt;
+        byte = 16 * byte + digit;
+    }
+    return static_cast<unsigned char>(byte);
+}
 
 Result<std::shared_ptr<const Tokenizer>> make_sentence_piece_bpe(SentencePieceSpec spec,
                                                                  std::vector<std::string>* notes) {

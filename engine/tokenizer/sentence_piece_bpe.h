@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/result.h"
@@ -15,6 +17,9 @@ namespace decodescope {
 
 /// What a token of a SentencePiece vocabulary is, with the numbers of GGUF's `tokenizer.ggml.token_type`.
 enum class PieceType : std::uint8_t { normal = 1, unknown, control, user_defined, unused, byte };
+
+/// The byte of a token spelt `<0xHH>` with two hexadecimal digits, or nothing.
+std::optional<unsigned char> byte_token_value(std::string_view text);
 
 /// What makes a BPE tokenizer of SentencePiece's kind (Llama 2, TinyLlama): spaces are U+2581, merging starts
 /// at characters, and a character without a token becomes its bytes. Comes from GGUF files with

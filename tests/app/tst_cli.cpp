@@ -137,7 +137,7 @@ private slots:
         QTest::newRow("tokenize model") << "tokenize --model /none/such --text a"
                                         << "/none/such";
         QTest::newRow("tokenize preset") << "tokenize --model preset:tiny --text a"
-                                         << "--model: the preset \"tiny\" has no tokenizer.";
+                                         << "The preset \"tiny\" has no tokenizer.";
         QTest::newRow("tokenize both") << "tokenize --text a --file b"
                                        << "--file";
         QTest::newRow("tokenize file") << "tokenize --file /none/such"

@@ -255,7 +255,8 @@ void TestModelSource::tokenizerAndVocabularyMustFit() {
     auto model = load_model(folder_ref(folder), std::make_shared<MemoryLedger>());
     QVERIFY(model);
     QVERIFY(model->tokenizer == nullptr);
-    QCOMPARE(first_note(*model), root + ": no vocab.json; prompts must be given as token ids.");
+    QCOMPARE(first_note(*model),
+             root + ": no tokenizer.json or vocab.json; prompts must be given as token ids.");
 
     write_byte_tokenizer(folder);
     model = load_model(folder_ref(folder), std::make_shared<MemoryLedger>());
