@@ -26,7 +26,7 @@ Result<ModelRef> parse_model_ref(std::string_view text);
 struct LoadedModel {
     std::shared_ptr<const Weights> weights;
     std::shared_ptr<const Tokenizer> tokenizer;
-    std::string chat_template;  ///< text of an untrusted file, never executed; empty when there is none
+    std::string chat_template{};  ///< text of an untrusted file, never executed; empty when there is none
 };
 
 /// What `inspect` shows of a file or folder without loading the weights.
@@ -49,7 +49,7 @@ struct ModelSummary {
     std::uint64_t file_bytes = 0;
     std::vector<std::string> notes;  ///< what is unusual
     bool has_tokenizer = false;
-    std::string chat_template;  ///< as in `LoadedModel`
+    std::string chat_template{};  ///< as in `LoadedModel`
 };
 
 /// A file or folder of the bundled resources ("models/demo"), looked for in $DECODESCOPE_DATA, in the install

@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "engine/tokenizer/token_table.h"
+
 namespace decodescope {
 
 namespace {
@@ -29,19 +31,14 @@ struct Symbol {
     std::size_t next = 0;
 };
 
-/// A pair that could be merged. It is stale when either symbol has changed since.
-struct Candidate {
-    std::int32_t rank = 0;
-    std::int32_t merged = 0;
-    std::size_t left = 0;
-    std::size_t right = 0;
-    std::int32_t left_token = 0;
-    std::int32_t right_token = 0;
+/// A pair that could be merged, as one number that orders by rank, then by place: the heap of a long piece is
+/// most of the work. It is stale when the pair at that place has another rank by now.
+constexpr int place_bits = 40;
+static_assert(2 * max_tokens <= std::size_t{1} << (64 - place_bits), "every rank fits");
 
-    bool operator>(const Candidate& other) const {
-        return rank != other.rank ? rank > other.rank : left > other.left;
-    }
-};
+std::uint64_t candidate(std::int32_t rank, std::size_t place) {
+    return (static_cast<std::uint64_t>(rank) << place_bits) | place;
+}
 
 constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
@@ -121,30 +118,35 @@ void BpeMerges::merge_long(std::vector<std::int32_t>& tokens) const {
         symbols[i] = {tokens[i], i == 0 ? nowhere : i - 1, i + 1 == n ? nowhere : i + 1};
     }
 
-    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> candidates;
-    const auto offer = [&](std::size_t left, std::size_t right) {
-        if (left == nowhere || right == nowhere) return;
-        const Slot* slot = find(symbols[left].token, symbols[right].token);
-        if (slot == nullptr) return;
-        candidates.push({slot->rank, slot->merged, left, right, symbols[left].token, symbols[right].token});
+    const auto pair_at = [&](std::size_t place) -> const Slot* {
+        const std::size_t next = symbols[place].next;
+        return next == nowhere ? nullptr : find(symbols[place].token, symbols[next].token);
     };
-    for (std::size_t i = 0; i + 1 < n; ++i) offer(i, i + 1);
+    std::vector<std::uint64_t> first;
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+        if (const Slot* slot = pair_at(i)) first.push_back(candidate(slot->rank, i));
+    }
+    std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> candidates(
+        std::greater<>(), std::move(first));
+    const auto offer = [&](std::size_t place) {
+        if (place == nowhere) return;
+        if (const Slot* slot = pair_at(place)) candidates.push(candidate(slot->rank, place));
+    };
 
     while (!candidates.empty()) {
-        const Candidate best = candidates.top();
+        const std::uint64_t best = candidates.top();
         candidates.pop();
-        Symbol& left = symbols[best.left];
-        Symbol& right = symbols[best.right];
-        // A swallowed symbol has token -1, so equal tokens also mean that the two are still neighbours.
-        if (left.token != best.left_token || right.token != best.right_token || left.next != best.right) {
-            continue;
-        }
-        left.token = best.merged;
+        const auto place = static_cast<std::size_t>(best & ((std::uint64_t{1} << place_bits) - 1));
+        Symbol& left = symbols[place];
+        const Slot* slot = pair_at(place);  // null for a swallowed symbol, too: nothing merges with -1
+        if (slot == nullptr || static_cast<std::uint64_t>(slot->rank) != best >> place_bits) continue;
+        Symbol& right = symbols[left.next];
+        left.token = slot->merged;
         left.next = right.next;
-        if (right.next != nowhere) symbols[right.next].previous = best.left;
+        if (right.next != nowhere) symbols[right.next].previous = place;
         right.token = -1;
-        offer(left.previous, best.left);
-        offer(best.left, left.next);
+        offer(left.previous);
+        offer(place);
     }
 
     tokens.clear();

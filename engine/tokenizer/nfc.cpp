@@ -63,11 +63,20 @@ private:
 std::string to_nfc(std::string_view text) {
     std::string out;
     out.reserve(text.size());
-    if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
-        return out.append(text);
-    }
+    const auto is_ascii = [&](std::size_t at) {
+        return at >= text.size() || static_cast<unsigned char>(text[at]) < 0x80;
+    };
     Stretch stretch;
     for (std::size_t at = 0; at < text.size();) {
+        // Nothing composes with an ASCII character behind it, so one with another behind it stays as it is.
+        if (is_ascii(at)) {
+            stretch.flush(out);
+            std::size_t end = at;
+            while (end < text.size() && is_ascii(end) && is_ascii(end + 1)) ++end;
+            out.append(text.substr(at, end - at));
+            at = end;
+            if (at == text.size()) break;
+        }
         const Utf8Step step = utf8_at(text, at);
         if (step.kind == Utf8Step::Kind::character) {
             stretch.add(step.code_point);

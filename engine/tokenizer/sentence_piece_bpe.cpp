@@ -350,6 +350,8 @@ private:
                 return fail(fmt::format("merge {} joins {} and {}, but {} is not in the vocabulary", i + 1,
                                         quote(texts[0]), quote(texts[1]), quote(texts[part])));
             }
+            const auto is_normal = [this](std::int32_t id) { return type(id) == PieceType::normal; };
+            if (!std::all_of(ids.begin(), ids.end(), is_normal)) continue;
             add_merge(texts[0], texts[1], ids, static_cast<std::int32_t>(i));
         }
         return {};
