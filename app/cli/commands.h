@@ -18,5 +18,6 @@ void addRunCommand(CLI::App& app, Session& session);
 void addInspectCommand(CLI::App& app, Session& session);
 void addTokenizeCommand(CLI::App& app, Session& session);
 void addVerifyCommand(CLI::App& app, Session& session);
+void addDiagnoseCommand(CLI::App& app, Session& session);
 
 }  // namespace decodescope::cli

@@ -40,6 +40,7 @@ int parseAndRun(int argc, char** argv) {
     decodescope::cli::addInspectCommand(app, session);
     decodescope::cli::addTokenizeCommand(app, session);
     decodescope::cli::addVerifyCommand(app, session);
+    decodescope::cli::addDiagnoseCommand(app, session);
 
     try {
         app.parse(argc, argv);

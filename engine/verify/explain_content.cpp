@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "engine/cache/entry_codec.h"
+#include "engine/core/quote.h"
+#include "engine/verify/explanations.h"
+
+namespace decodescope {
+
+namespace {
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// How the tokens of a call are numbered when the cache holds something else than it should.
+enum class Numbering { by_text, by_entries };
+
+void number(ReplayRow& row, Numbering numbering) {
+    if (numbering == Numbering::by_text) return;
+    auto next = static_cast<std::int32_t>(std::count_if(
+        row.kept.begin(), row.kept.end(), [](const ReplayEntry& entry) { return entry.place >= 0; }));
+    for (ReplayToken& token : row.tokens) {
+        if (token.place >= 0) token.query_position = token.key_position = next++;
+    }
+}
+
+/// Every real token sees all that is kept, and its own row's up to itself; within the window, counted in
+/// entries as the program does that has them.
+void see_kept(const ReplaySituation& now, ReplayRow& row) {
+    see_all_kept(row);
+    if (now.reading.window.size == 0) return;
+    for (ReplayToken& token : row.tokens) {
+        std::erase_if(token.visible, [&](std::int32_t key) {
+            const std::int32_t k = key < row.n_kept() ? row.kept[at(key)].position
+                                                      : row.tokens[at(key - row.n_kept())].key_position;
+            return cell_state(token.query_position, k, now.reading.window) != CellState::visible;
+        });
+    }
+}
+
+class Rules {
+public:
+    explicit Rules(std::vector<Explanation>& out) : out_(out) {}
+
+    /// `keep` says what the row goes on from instead.
+    void add(FaultKind kind, const std::string& summary,
+             const std::function<void(const ReplaySituation&, ReplayEntries&)>& keep) {
+        for (const Numbering numbering : {Numbering::by_text, Numbering::by_entries}) {
+            Explanation& rule = out_.emplace_back();
+            rule.kind = kind;
+            rule.summary = summary;
+            rule.tensor = "cache";
+            rule.amend = [keep, numbering](const ReplaySituation& now, ReplayRow& row) {
+                const auto slots_of = [](const ReplayEntries& entries) {
+                    std::vector<std::int32_t> slots_held;
+                    for (const ReplayEntry& entry : entries) slots_held.push_back(entry.slot);
+                    return slots_held;
+                };
+                const auto before = slots_of(row.kept);
+                keep(now, row.kept);
+                if (slots_of(row.kept) == before) return;
+                number(row, numbering);
+                see_kept(now, row);
+            };
+            rule.describe = describe_length;
+        }
+    }
+
+private:
+    std::vector<Explanation>& out_;
+};
+
+/// What other rows of the batch, and other requests, have stored when the row's call is made.
+std::vector<std::pair<int, int>> others(const ReplaySituation& here) {
+    constexpr std::size_t most = 16;
+    std::vector<std::pair<int, int>> found;
+    std::set<std::pair<int, std::string>> met;
+    const ReadRow& mine = here.read();
+    for (int c = here.call - 1; c >= 0 && found.size() < most; --c) {
+        for (int b = 0; b < static_cast<int>(here.after[at(c)].size()); ++b) {
+            if (here.after[at(c)][at(b)].empty() || (c == mine.from_call && b == mine.from_row)) continue;
+            if (met.emplace(b, here.reading.row(c, b).request).second) found.emplace_back(c, b);
+        }
+    }
+    return found;
+}
+
+std::string name_of(const ReplaySituation& here, int call, int row) {
+    const std::string& request = here.reading.row(call, row).request;
+    return request.empty() ? fmt::format("row {}", row) : fmt::format("request {}", quote(request));
+}
+
+void add_leftovers(const ReplaySituation& here, Rules& rules) {
+    const bool speculates =
+        here.read().from_call >= 0 &&
+        (!here.trace.calls[at(here.read().from_call)].accepted.empty() ||
+         here.reading.row(here.read().from_call, here.read().from_row).end() > here.read().start);
+    const bool adopted =
+        here.read().from_call >= 0 &&
+        here.reading.row(here.read().from_call, here.read().from_row).request != here.read().request;
+    rules.add(adopted      ? FaultKind::prefix
+              : speculates ? FaultKind::rollback
+                           : FaultKind::content,
+              adopted      ? "the stored prefix has what another request added to it"
+              : speculates ? "entries of tokens that were not kept stay in the cache"
+                           : "entries that should have been dropped stay in the cache",
+              [](const ReplaySituation& now, ReplayEntries& kept) { kept = now.stored; });
+    if (speculates) {
+        for (const int off : {1, -1, 2, -2, 3, -3}) {
+            rules.add(FaultKind::rollback,
+                      fmt::format("the rollback drops {} {} too {}", std::abs(off),
+                                  std::abs(off) == 1 ? "entry" : "entries", off > 0 ? "few" : "many"),
+                      [off](const ReplaySituation& now, ReplayEntries& kept) {
+                          // A rollback that had nothing to drop is right.
+                          if (now.stored.size() == kept.size()) return;
+                          const auto n = static_cast<std::ptrdiff_t>(kept.size()) + off;
+                          if (n < 0 || n > std::ssize(now.stored)) return;
+                          kept.assign(now.stored.begin(), now.stored.begin() + n);
+                      });
+        }
+    }
+    // What the batch row held before: of the same request, or of another one.
+    const bool same = !here.occupant.empty() &&
+                      here.reading.row(here.occupant.back().call, here.occupant.back().row).request ==
+                          here.read().request &&
+                      !here.read().request.empty();
+    rules.add(same ? FaultKind::content : FaultKind::isolation,
+              same ? "the text is fed again onto what is stored of it"
+                   : "the cache still holds what the request before left in it",
+              [](const ReplaySituation& now, ReplayEntries& kept) {
+                  if (now.read().start == 0) kept = now.occupant;
+              });
+}
+
+void add_mixtures(const ReplaySituation& here, Rules& rules) {
+    const ReadRow& mine = here.read();
+    for (const auto& [call, row] : others(here)) {
+        const std::string who = name_of(here, call, row);
+        const bool same_batch = mine.from_call >= 0 && call == mine.from_call;
+        const auto theirs = [call = call, row = row](const ReplaySituation& now) -> const ReplayEntries& {
+            return now.after[at(call)][at(row)];
+        };
+        if (mine.start > 0) {
+            rules.add(same_batch ? FaultKind::batch : FaultKind::isolation,
+                      fmt::format("the row goes on from what {} has stored", who),
+                      [theirs](const ReplaySituation& now, ReplayEntries& kept) {
+                          kept.clear();
+                          for (const ReplayEntry& entry : theirs(now))
+                              if (entry.place < now.read().start) kept.push_back(entry);
+                      });
+        } else {
+            rules.add(FaultKind::isolation, fmt::format("the row goes on from what {} has stored", who),
+                      [theirs](const ReplaySituation& now, ReplayEntries& kept) { kept = theirs(now); });
+        }
+        // Entries from some place on, or of one block, are another request's.
+        constexpr int most_cuts = 48;
+        for (int cut = 0; cut < std::min(mine.start, most_cuts); ++cut) {
+            const auto from = [theirs](const ReplaySituation& now, ReplayEntries& kept, int begin, int end) {
+                for (ReplayEntry& entry : kept) {
+                    if (entry.place < begin || entry.place >= end) continue;
+                    for (const ReplayEntry& other : theirs(now))
+                        if (other.place == entry.place) entry = other;
+                }
+            };
+            rules.add(FaultKind::prefix,
+                      fmt::format("the stored prefix holds entries of {} from place {} on", who, cut),
+                      [from, cut](const ReplaySituation& now, ReplayEntries& kept) {
+                          from(now, kept, cut, 1 << 30);
+                      });
+        }
+    }
+}
+
+}  // namespace
+
+void add_content_rules(const ReplaySituation& here, std::vector<Explanation>& out) {
+    Rules rules(out);
+    add_leftovers(here, rules);
+    add_mixtures(here, rules);
+}
+
+void add_layout_rules(const ReplaySituation& here, std::vector<Explanation>& out) {
+    const ModelConfig& config = here.config;
+    const auto add = [&](FaultKind kind, std::string summary, std::string tensor) -> Explanation& {
+        Explanation& rule = out.emplace_back();
+        rule.kind = kind;
+        rule.summary = std::move(summary);
+        rule.tensor = std::move(tensor);
+        return rule;
+    };
+    if (config.n_kv_head > 1 && config.n_kv_head < config.n_head) {
+        for (const bool appends_only : {true, false}) {
+            auto& rule = add(FaultKind::head_layout,
+                             appends_only ? "KV heads are tiled instead of repeated once a cache exists"
+                                          : "KV heads are tiled instead of repeated",
+                             "heads");
+            rule.heads = HeadOrder::tiled;
+            rule.heads_of_appends_only = appends_only;
+            rule.from_start = !appends_only;
+            rule.describe = [group = config.n_head / config.n_kv_head](
+                                const ReplaySituation&, const ReplayRow&,
+                                const ReplayRow&) -> std::pair<std::string, std::string> {
+                return {fmt::format("query head 1 reads KV head {}", 1 / group),
+                        "query head 1 reads KV head 1"};
+            };
+        }
+    }
+    if (config.n_head > 1) {
+        auto& rule =
+            add(FaultKind::head_layout, "heads are merged without being transposed", "attention output");
+        rule.merged_without_transpose = true;
+        rule.from_start = true;
+        rule.describe = [](const ReplaySituation&, const ReplayRow&,
+                           const ReplayRow&) -> std::pair<std::string, std::string> {
+            return {"[token, head, head_dim]", "[head, token, head_dim] read as if it were that"};
+        };
+    }
+    const auto stored = [&](FaultKind kind, bool precision, std::string summary, std::string found,
+                            std::function<void(std::span<float>)> as) {
+        auto& rule = add(kind, std::move(summary), "keys and values");
+        rule.is_precision = precision;
+        rule.from_start = true;
+        rule.stored_as = std::move(as);
+        rule.describe = [found](const ReplaySituation&, const ReplayRow&,
+                                const ReplayRow&) -> std::pair<std::string, std::string> {
+            return {"keys and values as they were computed", found};
+        };
+    };
+    const auto through = [](DType as, DType read_as) {
+        return [as, read_as](std::span<float> x) {
+            std::vector<std::byte> bytes(x.size() * size_of(as));
+            encode_entries(as, x.data(), static_cast<std::int64_t>(x.size()), bytes.data());
+            decode_entries(read_as, bytes.data(), static_cast<std::int64_t>(x.size()), x.data());
+        };
+    };
+    const auto codes = [](bool scaled) {
+        return [scaled](std::span<float> x) {
+            std::vector<std::int8_t> code(x.size());
+            const auto n = static_cast<std::int64_t>(x.size());
+            const float scale = encode_int8(x.data(), n, code.data());
+            decode_int8(code.data(), n, scaled ? scale : 1.0f, x.data());
+        };
+    };
+    stored(FaultKind::dtype, true, "keys and values are stored in f16", "rounded to f16",
+           through(DType::f16, DType::f16));
+    stored(FaultKind::dtype, true, "keys and values are stored in bf16", "rounded to bf16",
+           through(DType::bf16, DType::bf16));
+    stored(FaultKind::dtype, true, "keys and values are stored as 8-bit codes", "rounded to 8-bit codes",
+           codes(true));
+    stored(FaultKind::dtype, false, "8-bit codes of keys and values are read without their scales",
+           "codes without their scales", codes(false));
+    stored(FaultKind::dtype, false, "keys and values are stored in bf16 and read as f16",
+           "bits of bf16 read as f16", through(DType::bf16, DType::f16));
+    stored(FaultKind::dtype, false, "keys and values are stored in f16 and read as bf16",
+           "bits of f16 read as bf16", through(DType::f16, DType::bf16));
+}
+
+}  // namespace decodescope

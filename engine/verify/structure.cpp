@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/verify/structure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace decodescope {
+
+namespace {
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// Above this a difference is not taken for a narrower type without a replay that shows it.
+constexpr double most_precision = 0.05;
+
+void find_first_wrong(const std::vector<LogitCell>& cells, Structure& s) {
+    // The noise is that of the first call, unless that is wrong already.
+    double first_call = 0;
+    for (const LogitCell& cell : cells) {
+        if (cell.call == cells.front().call && !cell.at_pad) first_call = std::max(first_call, cell.error());
+    }
+    s.floor = first_call <= most_precision ? first_call : 0;
+    const double limit = std::max(f32_error_limit, s.floor <= f32_error_limit ? 0 : 4 * s.floor);
+    const auto above = [&](double least) {
+        const auto found = std::find_if(cells.begin(), cells.end(),
+                                        [&](const LogitCell& cell) { return !(cell.error() <= least); });
+        return found == cells.end() ? -1 : static_cast<int>(found - cells.begin());
+    };
+    s.first_wrong = above(limit);
+    if (s.first_wrong < 0) s.first_wrong = above(f32_error_limit);
+    if (s.first_wrong < 0) return;
+    s.first_place = cells[at(s.first_wrong)].place;
+    s.floor = 0;
+    for (int i = 0; i < s.first_wrong; ++i) s.floor = std::max(s.floor, cells[at(i)].error());
+}
+
+/// Worst error of every call from the first wrong one on, among the rows that are wrong there.
+void judge_course(const std::vector<LogitCell>& cells, Structure& s) {
+    std::map<int, double> by_call;
+    for (std::size_t i = at(s.first_wrong); i < cells.size(); ++i) {
+        double& worst = by_call[cells[i].call];
+        worst = std::max(worst, cells[i].error());
+    }
+    double least = INFINITY;
+    double most = 0;
+    for (const auto& [call, error] : by_call) {
+        least = std::min(least, error);
+        most = std::max(most, error);
+    }
+    s.flat = by_call.size() >= 3 && most <= 8 * least;
+    const double first = by_call.begin()->second;
+    const double last = by_call.rbegin()->second;
+    s.grows = by_call.size() >= 3 && last > 3 * first;
+}
+
+void judge_rows(const Trace& trace, const TraceReading& reading, const std::vector<LogitCell>& cells,
+                Structure& s) {
+    const double limit = std::max(f32_error_limit, 4 * s.floor);
+    bool padded_wrong = false;
+    bool unpadded_wrong = false;
+    bool unpadded_right = false;
+    std::set<std::string> wrong;
+    std::string first_request;
+    for (const LogitCell& cell : cells) {
+        const ReadRow& row = reading.row(cell.call, cell.row);
+        if (first_request.empty()) first_request = row.request;
+        const bool padded = row.n_pad + row.pads_before > 0;
+        const bool is_wrong = cell.error() > limit;
+        padded_wrong = padded_wrong || (padded && is_wrong);
+        unpadded_wrong = unpadded_wrong || (!padded && is_wrong);
+        unpadded_right = unpadded_right || (!padded && !is_wrong);
+        if (is_wrong) wrong.insert(row.request);
+    }
+    (void)trace;
+    s.only_padded_rows = padded_wrong && !unpadded_wrong && unpadded_right;
+    s.only_later_requests = !first_request.empty() && !wrong.empty() && !wrong.contains(first_request);
+}
+
+void describe(const Trace& trace, const TraceReading& reading, const std::vector<LogitCell>& cells,
+              Structure& s) {
+    const auto say = [&](const char* claim, std::string text, bool held) {
+        s.evidence.push_back({claim, std::move(text), held});
+    };
+    const LogitCell* worst = &cells.front();
+    int n_flip = 0;
+    int n_wrong = 0;
+    for (const LogitCell& cell : cells) {
+        if (cell.error() > worst->error()) worst = &cell;
+        n_flip += !cell.comparison.same_argmax;
+        n_wrong += cell.error() > f32_error_limit;
+    }
+    if (n_wrong == 0) {
+        say("logits",
+            fmt::format(
+                "{} rows of logits are exact; the largest error is {:.1e} of their standard deviation.",
+                cells.size(), s.worst),
+            true);
+    } else {
+        say("logits",
+            fmt::format(
+                "{} of {} rows of logits are off, the worst (call {}, row {}, column {}) by {:.2g} of "
+                "their standard deviation, KL {:.2g}; {} top tokens differ.",
+                n_wrong, cells.size(), worst->call, worst->row, worst->column, worst->error(),
+                worst->comparison.kl_divergence, n_flip),
+            false);
+        const LogitCell& first = cells[at(s.first_wrong)];
+        const ReadRow& row = reading.row(first.call, first.row);
+        say("onset",
+            fmt::format(
+                "First off in call {}, row {}, column {} (token {} of its text) by {:.2g}, top-2 margin "
+                "{:.2g}{}; {} before it.",
+                first.call, first.row, first.column, first.place, first.error(), first.comparison.top2_margin,
+                row.start == 0 ? "" : ", in a row that goes on from a cache",
+                s.floor == 0 ? std::string("nothing") : fmt::format("at most {:.1e}", s.floor)),
+            false);
+        if (s.flat) say("course", "The errors are flat from there on.", true);
+        if (s.grows) say("course", "The errors grow from there on.", false);
+        if (s.only_padded_rows) say("rows", "Only rows with pads are off; the others are exact.", false);
+        if (s.only_later_requests) say("requests", "The first request is exact; later ones are off.", false);
+    }
+    if (s.repeats) {
+        say("repeatability",
+            s.unrepeatable <= f32_error_limit
+                ? fmt::format("Calls that are made twice give the same numbers (to {:.1e}).", s.unrepeatable)
+                : fmt::format("The same tokens give other numbers the second time, by up to {:.2g}.",
+                              s.unrepeatable),
+            s.unrepeatable <= f32_error_limit);
+    }
+    (void)trace;
+}
+
+}  // namespace
+
+Structure structure_of(const Trace& trace, const TraceReading& reading, const ModelConfig& config,
+                       const std::vector<LogitCell>& cells, const std::vector<Repetition>& repeated) {
+    Structure s;
+    (void)config;
+    if (cells.empty()) return s;
+    std::map<int, double> appended;
+    for (const LogitCell& cell : cells) {
+        const ReadRow& row = reading.row(cell.call, cell.row);
+        s.worst = std::max(s.worst, cell.error());
+        s.not_finite = s.not_finite || !std::isfinite(cell.error());
+        double& where = row.start == 0 ? s.first_tokens : s.appended;
+        where = std::max(where, cell.error());
+        if (row.start > 0) appended[cell.call] = std::max(appended[cell.call], cell.error());
+        if (cell.place == 0) s.from_nothing = std::max(s.from_nothing, cell.error());
+    }
+    s.appended_least = appended.empty() ? 0 : INFINITY;
+    for (const auto& [call, error] : appended) s.appended_least = std::min(s.appended_least, error);
+    for (const Repetition& pair : repeated) {
+        // Batch mates of the same call share what went wrong; only another call is a repetition.
+        if (cells[at(pair.first)].call == cells[at(pair.second)].call) continue;
+        s.repeats = true;
+        s.unrepeatable = std::max(s.unrepeatable, pair.error);
+        s.chance =
+            s.chance || (pair.error > f32_error_limit && cells[at(pair.first)].error() > f32_error_limit &&
+                         cells[at(pair.second)].error() > f32_error_limit);
+    }
+    if (s.worst > f32_error_limit) {
+        find_first_wrong(cells, s);
+        if (s.not_finite) {
+            const auto bad = std::find_if(cells.begin(), cells.end(),
+                                          [](const LogitCell& cell) { return !std::isfinite(cell.error()); });
+            s.first_wrong = static_cast<int>(bad - cells.begin());
+        }
+        judge_course(cells, s);
+        judge_rows(trace, reading, cells, s);
+    }
+    describe(trace, reading, cells, s);
+    return s;
+}
+
+}  // namespace decodescope

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/verify/evidence.h"
+#include "engine/verify/stated.h"
+
+namespace decodescope {
+
+/// When the errors of a run begin, where, and how they go on: what decides besides replays. Errors are
+/// largest differences over the standard deviation.
+struct Structure {
+    double worst = 0;
+    double floor = 0;      ///< the run's own noise: its largest error before things go wrong
+    int first_wrong = -1;  ///< index of the first cell above the noise
+    bool not_finite = false;
+    double first_tokens = 0;    ///< worst of rows that begin a text
+    double appended = 0;        ///< worst of rows that go on from a cache
+    double appended_least = 0;  ///< per call, the smallest of their worst errors
+    double from_nothing = 0;    ///< worst of tokens that see only themselves
+    bool repeats = false;       ///< the trace makes some call twice
+    double unrepeatable = 0;    ///< largest difference between the two
+    bool chance = false;        ///< they differ, and both are wrong
+    bool flat = false;          ///< from the first wrong call on, neither growing nor falling much
+    bool grows = false;
+    bool only_padded_rows = false;
+    bool only_later_requests = false;
+    int first_place = -1;  ///< of the first wrong token in its text
+    std::vector<VerdictEvidence> evidence;
+};
+
+Structure structure_of(const Trace& trace, const TraceReading& reading, const ModelConfig& config,
+                       const std::vector<LogitCell>& cells, const std::vector<Repetition>& repeated);
+
+/// The verdict from structure alone, where no replay gives the run's numbers.
+void judge_structure(const Structure& structure, const Trace& trace, const TraceReading& reading,
+                     const ModelConfig& config, const std::vector<StatedFault>& stated, Verdict& verdict);
+
+/// Why an exact run proves less than it seems: an input on which a common fault cannot show.
+struct BlindSpot {
+    std::string summary;  ///< empty = none
+    std::string next;
+};
+BlindSpot blind_spot(const Trace& trace, const TraceReading& reading, const ModelConfig& config);
+
+}  // namespace decodescope
