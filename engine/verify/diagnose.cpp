@@ -74,10 +74,10 @@ private:
     }
 
     /// The statement that counts most: what is no mere cost before what is, the earlier first.
-    const StatedFault* main_statement() const {
+    const StatedFault* main_statement(bool exact = false) const {
         const StatedFault* best = nullptr;
         for (const StatedFault& fault : stated_) {
-            if (fault.harmless) continue;
+            if (fault.harmless || (exact && fault.place.tensor == "attention mask")) continue;
             if (best == nullptr || (best->kind == FaultKind::cost && fault.kind != FaultKind::cost))
                 best = &fault;
         }
@@ -104,7 +104,7 @@ private:
         const auto cost = std::find_if(stated_.begin(), stated_.end(), [](const StatedFault& fault) {
             return fault.place.tensor == "tokens forwarded";
         });
-        const StatedFault* fault = cost != stated_.end() && only_costs() ? &*cost : main_statement();
+        const StatedFault* fault = cost != stated_.end() && only_costs() ? &*cost : main_statement(true);
         if (fault != nullptr && fault->place.tensor == "position ids") {
             take(*fault);
             verdict_.kind = fault->kind;
@@ -131,10 +131,11 @@ private:
             verdict_.kind = stated_.front().kind;
             verdict_.word = VerdictWord::harmless;
             verdict_.certainty = Certainty::certain;
-            verdict_.summary = fmt::format(
-                "All logits are exact. {}: the same shift for queries and keys, which "
-                "rotary attention does not see.",
-                stated_.front().sentence());
+            verdict_.summary =
+                fmt::format("All logits are exact, although {}{}.", stated_.front().sentence(),
+                            stated_.front().place.tensor == "position ids"
+                                ? ": the same shift for queries and keys, which rotary attention does not see"
+                                : "");
             return;
         }
         if (const auto blind = blind_spot(trace_, reading_, config()); !blind.summary.empty()) {

@@ -166,6 +166,8 @@ std::pair<std::string, std::string> describe_length(const ReplaySituation&, cons
 
 void add_mask_rules(const ReplaySituation& here, std::vector<Explanation>& out) {
     Rules rules(out);
+    // Where there is a window, seeing too much is first of all a matter of the window.
+    add_window_rules(here, rules);
     rules.add(FaultKind::mask, "the causal mask is aligned with the upper left corner",
               [](const ReplaySituation& now, ReplayRow& row) {
                   if (!appends(now)) return;
@@ -206,8 +208,10 @@ void add_mask_rules(const ReplaySituation& here, std::vector<Explanation>& out) 
                   });
               });
     // Pads: they themselves see nothing, or what a causal mask alone lets them see.
-    const auto pads_visible = [](ReplayRow& row, bool pads_see) {
+    const auto pads_visible = [](const ReplaySituation& now, ReplayRow& row, bool pads_see) {
         row.see([&](std::int32_t query, std::int32_t key) {
+            if (row.place_of(query) >= 0 && row.place_of(key) >= 0)
+                return sees_by_rule(row, query, key, now.reading.window);
             return key <= query && (row.place_of(query) >= 0 || pads_see);
         });
     };
@@ -215,7 +219,7 @@ void add_mask_rules(const ReplaySituation& here, std::vector<Explanation>& out) 
         rules
             .add(FaultKind::padding, "pads are visible once a cache exists",
                  [pads_visible, pads_see](const ReplaySituation& now, ReplayRow& row) {
-                     if (appends(now)) return pads_visible(row, pads_see);
+                     if (appends(now)) return pads_visible(now, row, pads_see);
                      if (!pads_see) return;
                      for (std::size_t t = 0; t < row.tokens.size(); ++t) {
                          if (row.tokens[t].place >= 0) continue;
@@ -226,8 +230,8 @@ void add_mask_rules(const ReplaySituation& here, std::vector<Explanation>& out) 
             .from_start = true;
         rules
             .add(FaultKind::padding, "pads are visible",
-                 [pads_visible, pads_see](const ReplaySituation&, ReplayRow& row) {
-                     pads_visible(row, pads_see);
+                 [pads_visible, pads_see](const ReplaySituation& now, ReplayRow& row) {
+                     pads_visible(now, row, pads_see);
                  })
             .from_start = true;
     }
@@ -259,7 +263,6 @@ void add_mask_rules(const ReplaySituation& here, std::vector<Explanation>& out) 
                       });
                   });
     }
-    add_window_rules(here, rules);
     add_capacity_rules(here, rules);
 }
 

@@ -196,7 +196,9 @@ private:
         const TraceCall& call = trace_.calls[at(c)];
         if (!call.mask_known || reading_.window.size > 0) return;
         const auto pad = pads(c, b);
-        const auto n_pad = std::count(pad.begin(), pad.end(), true);
+        // Behind the last token a pad is in nobody's past.
+        const auto last = std::find(pad.rbegin(), pad.rend(), false).base();
+        const auto n_pad = std::count(pad.begin(), last, true);
         if (call.attention_mask.empty()) {
             if (n_pad > 0) {
                 add(FaultKind::padding, c, b, -1, "attention mask",

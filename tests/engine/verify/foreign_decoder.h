@@ -17,21 +17,21 @@ namespace decodescope::test {
 
 /// What a call of a foreign decoder does: what is fed to each row, and where it leaves the rules.
 struct ForeignCall {
-    std::vector<Ids> rows;              ///< tokens of each row; -1 = pad
-    std::vector<std::string> requests;  ///< empty = unknown
-    std::vector<std::int32_t> text_start;
+    std::vector<Ids> rows{};              ///< tokens of each row; -1 = pad
+    std::vector<std::string> requests{};  ///< empty = unknown
+    std::vector<std::int32_t> text_start{};
     bool without_cache = false;
-    bool fresh_cache = false;  ///< the cache is emptied before
-    std::vector<int> columns;  ///< where the next token is read; empty = the last real token
-    std::vector<std::int32_t> accepted;
+    bool fresh_cache = false;    ///< the cache is emptied before
+    std::vector<int> columns{};  ///< where the next token is read; empty = the last real token
+    std::vector<std::int32_t> accepted{};
     /// Position ids: [rows, width], preset to the right ones.
-    std::function<void(std::vector<std::int32_t>&)> positions;
+    std::function<void(std::vector<std::int32_t>&)> positions{};
     /// Queries alone, after `positions`.
-    std::function<void(std::vector<std::int32_t>&)> query_positions;
+    std::function<void(std::vector<std::int32_t>&)> query_positions{};
     /// Which slots of its row a query sees; preset by the rules.
-    std::function<void(int row, int query, std::vector<SlotRange>& visible)> see;
+    std::function<void(int row, int query, std::vector<SlotRange>& visible)> see{};
     HeadOrder heads = HeadOrder::grouped;
-    std::function<void(ForwardTensor, int layer, std::span<float>)> computed;
+    std::function<void(ForwardTensor, int layer, std::span<float>)> computed{};
     const Weights* weights = nullptr;  ///< others than the decoder's
 };
 
