@@ -11,11 +11,15 @@ void convert_to_f32(DType dtype, const std::byte* bytes, std::span<float> out) {
         if (!out.empty()) std::memcpy(out.data(), bytes, out.size_bytes());
         return;
     }
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        std::uint16_t bits = 0;
-        std::memcpy(&bits, bytes + 2 * i, sizeof bits);
-        out[i] = dtype == DType::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
-    }
+    const auto each = [&](auto convert) {
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            std::uint16_t bits = 0;
+            std::memcpy(&bits, bytes + 2 * i, sizeof bits);
+            out[i] = convert(bits);
+        }
+    };
+    if (dtype == DType::f16) return each([](std::uint16_t bits) { return f16_to_f32(bits); });
+    each([](std::uint16_t bits) { return bf16_to_f32(bits); });
 }
 
 }  // namespace decodescope

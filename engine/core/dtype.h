@@ -28,13 +28,16 @@ constexpr float bf16_to_f32(std::uint16_t bits) {
 
 /// IEEE half bits to float; exact for subnormals (down to 2^-24), zeros, infinities and NaN payloads.
 constexpr float f16_to_f32(std::uint16_t bits) {
-    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
-    const std::uint32_t exponent = (bits >> 10) & 0x1fu;
-    const std::uint32_t mantissa = bits & 0x3ffu;
-    if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-    if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
-    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return sign != 0 ? -magnitude : magnitude;
+    // Without branches, so that loops of it become vectors. Subnormals gain the implicit bit they lack here
+    // and lose it by the subtraction.
+    constexpr std::uint32_t bias = 112u << 23;  // of the exponent: 127 - 15
+    const std::uint32_t sign = (bits & 0x8000u) << 16;
+    const std::uint32_t shifted = (bits & 0x7fffu) << 13;
+    const std::uint32_t exponent = bits & 0x7c00u;
+    const std::uint32_t normal = shifted + bias + (exponent == 0x7c00u ? bias : 0);
+    const float small =
+        std::bit_cast<float>(shifted + bias + (1u << 23)) - std::bit_cast<float>(bias + (1u << 23));
+    return std::bit_cast<float>((exponent == 0 ? std::bit_cast<std::uint32_t>(small) : normal) | sign);
 }
 
 /// Converts `out.size()` little-endian elements at `bytes` (no alignment assumed) to float.

@@ -32,7 +32,6 @@ constexpr GgmlTypeInfo types[] = {
 
 constexpr std::size_t small_block = 32;
 constexpr std::size_t super_block = 256;
-constexpr std::size_t half_block = super_block / 2;
 
 float half_at(const Byte* bytes) {
     return f16_to_f32(static_cast<std::uint16_t>(bytes[0] | bytes[1] << 8));
@@ -44,54 +43,54 @@ std::uint32_t word_at(const Byte* bytes) {
     return value;
 }
 
-/// Element `i` of 32 nibbles: the low halves of 16 bytes come first, then the high ones.
-int nibble(const Byte* bytes, std::size_t i) {
-    return i < 16 ? bytes[i] & 15 : bytes[i - 16] >> 4;
+// Quants are unpacked to bytes first and scaled then, in loops that the compiler turns into vectors.
+using SmallQuants = std::array<Byte, small_block>;
+using SuperQuants = std::array<Byte, super_block>;
+
+/// 32 nibbles: the low halves of 16 bytes come first, then the high ones.
+void unpack_nibbles(const Byte* bytes, SmallQuants& quants) {
+    for (std::size_t i = 0; i < 16; ++i) {
+        quants[i] = bytes[i] & 15;
+        quants[i + 16] = bytes[i] >> 4;
+    }
 }
 
-/// Element `i` of 32 numbers of 5 bits, whose highest bits stand apart.
-int five_bits(const Byte* bytes, std::uint32_t high, std::size_t i) {
-    return nibble(bytes, i) | static_cast<int>(high >> i & 1) << 4;
-}
-
-void read_f32(const Byte* block, float* out) {
-    *out = std::bit_cast<float>(word_at(block));
-}
-
-void read_f16(const Byte* block, float* out) {
-    *out = half_at(block);
-}
-
-void read_bf16(const Byte* block, float* out) {
-    *out = bf16_to_f32(static_cast<std::uint16_t>(block[0] | block[1] << 8));
+/// 32 numbers of 5 bits, whose highest bits stand apart.
+void unpack_five_bits(const Byte* bytes, std::uint32_t high, SmallQuants& quants) {
+    unpack_nibbles(bytes, quants);
+    for (std::size_t i = 0; i < small_block; ++i) {
+        quants[i] = static_cast<Byte>(quants[i] | ((high & (std::uint32_t{1} << i)) != 0 ? 16 : 0));
+    }
 }
 
 void read_q4_0(const Byte* block, float* out) {
     const float scale = half_at(block);
-    for (std::size_t i = 0; i < small_block; ++i)
-        out[i] = static_cast<float>(nibble(block + 2, i) - 8) * scale;
+    SmallQuants quants;
+    unpack_nibbles(block + 2, quants);
+    for (std::size_t i = 0; i < small_block; ++i) out[i] = static_cast<float>(quants[i] - 8) * scale;
 }
 
 void read_q4_1(const Byte* block, float* out) {
     const float scale = half_at(block);
     const float least = half_at(block + 2);
-    for (std::size_t i = 0; i < small_block; ++i)
-        out[i] = static_cast<float>(nibble(block + 4, i)) * scale + least;
+    SmallQuants quants;
+    unpack_nibbles(block + 4, quants);
+    for (std::size_t i = 0; i < small_block; ++i) out[i] = static_cast<float>(quants[i]) * scale + least;
 }
 
 void read_q5_0(const Byte* block, float* out) {
     const float scale = half_at(block);
-    const std::uint32_t high = word_at(block + 2);
-    for (std::size_t i = 0; i < small_block; ++i)
-        out[i] = static_cast<float>(five_bits(block + 6, high, i) - 16) * scale;
+    SmallQuants quants;
+    unpack_five_bits(block + 6, word_at(block + 2), quants);
+    for (std::size_t i = 0; i < small_block; ++i) out[i] = static_cast<float>(quants[i] - 16) * scale;
 }
 
 void read_q5_1(const Byte* block, float* out) {
     const float scale = half_at(block);
     const float least = half_at(block + 2);
-    const std::uint32_t high = word_at(block + 4);
-    for (std::size_t i = 0; i < small_block; ++i)
-        out[i] = static_cast<float>(five_bits(block + 8, high, i)) * scale + least;
+    SmallQuants quants;
+    unpack_five_bits(block + 8, word_at(block + 4), quants);
+    for (std::size_t i = 0; i < small_block; ++i) out[i] = static_cast<float>(quants[i]) * scale + least;
 }
 
 void read_q8_0(const Byte* block, float* out) {
@@ -100,39 +99,44 @@ void read_q8_0(const Byte* block, float* out) {
         out[i] = static_cast<float>(static_cast<std::int8_t>(block[2 + i])) * scale;
 }
 
-/// Element `i` of 256 numbers of 2 bits. A half of 128 elements is 32 bytes, read four times from the low
-/// bits up.
-int two_bits(const Byte* bytes, std::size_t i) {
-    return bytes[i / half_block * 32 + i % 32] >> (2 * (i % half_block / 32)) & 3;
+/// 256 numbers of 2 bits. A half of 128 elements is 32 bytes, read four times from the low bits up.
+void unpack_two_bits(const Byte* bytes, SuperQuants& quants) {
+    for (std::size_t part = 0; part < 8; ++part) {
+        const Byte* from = bytes + part / 4 * 32;
+        for (std::size_t i = 0; i < 32; ++i) quants[part * 32 + i] = from[i] >> (2 * (part % 4)) & 3;
+    }
 }
 
 void read_q2_k(const Byte* block, float* out) {
     const Byte* scales = block;  // low nibble: scale, high nibble: least value
-    const Byte* quants = block + 16;
     const float scale = half_at(block + 80);
     const float least = half_at(block + 82);
-    for (std::size_t i = 0; i < super_block; ++i) {
-        const Byte both = scales[i / 16];
-        const float step = scale * static_cast<float>(both & 15);
-        const float offset = least * static_cast<float>(both >> 4);
-        out[i] = step * static_cast<float>(two_bits(quants, i)) - offset;
+    SuperQuants quants;
+    unpack_two_bits(block + 16, quants);
+    for (std::size_t group = 0; group < 16; ++group) {
+        const float step = scale * static_cast<float>(scales[group] & 15);
+        const float offset = least * static_cast<float>(scales[group] >> 4);
+        for (std::size_t i = group * 16; i < group * 16 + 16; ++i)
+            out[i] = step * static_cast<float>(quants[i]) - offset;
     }
 }
 
 void read_q3_k(const Byte* block, float* out) {
     const Byte* high = block;  // bit i / 32 of byte i % 32
-    const Byte* quants = block + 32;
     const Byte* packed = block + 96;
     const float scale = half_at(block + 108);
-    std::array<float, 16> steps{};
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-        const int low4 = k < 8 ? packed[k] & 15 : packed[k - 8] >> 4;
-        const int high2 = packed[8 + k % 4] >> (2 * (k / 4)) & 3;
-        steps[k] = scale * static_cast<float>((low4 | high2 << 4) - 32);
+    SuperQuants quants;
+    unpack_two_bits(block + 32, quants);
+    for (std::size_t part = 0; part < 8; ++part) {
+        for (std::size_t i = 0; i < 32; ++i)
+            quants[part * 32 + i] = static_cast<Byte>(quants[part * 32 + i] | (high[i] >> part & 1) << 2);
     }
-    for (std::size_t i = 0; i < super_block; ++i) {
-        const int below = (high[i % 32] >> (i / 32) & 1) != 0 ? 0 : 4;
-        out[i] = steps[i / 16] * static_cast<float>(two_bits(quants, i) - below);
+    for (std::size_t group = 0; group < 16; ++group) {
+        const int low4 = group < 8 ? packed[group] & 15 : packed[group - 8] >> 4;
+        const int high2 = packed[8 + group % 4] >> (2 * (group / 4)) & 3;
+        const float step = scale * static_cast<float>((low4 | high2 << 4) - 32);
+        for (std::size_t i = group * 16; i < group * 16 + 16; ++i)
+            out[i] = step * static_cast<float>(quants[i] - 4);
     }
 }
 
@@ -152,55 +156,70 @@ std::array<ScaleAndLeast, 8> unpack_pairs(const Byte* packed, float scale, float
     return pairs;
 }
 
-/// Element `i` of 256 nibbles: each 32 bytes give 32 low halves, then 32 high ones.
-int group_nibble(const Byte* bytes, std::size_t i) {
-    const Byte both = bytes[i / 64 * 32 + i % 32];
-    return i % 64 < 32 ? both & 15 : both >> 4;
+/// 256 nibbles: each 32 bytes give 32 low halves, then 32 high ones.
+void unpack_group_nibbles(const Byte* bytes, SuperQuants& quants) {
+    for (std::size_t group = 0; group < 4; ++group) {
+        for (std::size_t i = 0; i < 32; ++i) {
+            quants[group * 64 + i] = bytes[group * 32 + i] & 15;
+            quants[group * 64 + 32 + i] = bytes[group * 32 + i] >> 4;
+        }
+    }
+}
+
+void scale_pairs(const Byte* block, const SuperQuants& quants, float* out) {
+    const auto pairs = unpack_pairs(block + 4, half_at(block), half_at(block + 2));
+    for (std::size_t group = 0; group < pairs.size(); ++group) {
+        const ScaleAndLeast pair = pairs[group];
+        for (std::size_t i = group * 32; i < group * 32 + 32; ++i)
+            out[i] = pair.scale * static_cast<float>(quants[i]) - pair.least;
+    }
 }
 
 void read_q4_k(const Byte* block, float* out) {
-    const auto pairs = unpack_pairs(block + 4, half_at(block), half_at(block + 2));
-    const Byte* quants = block + 16;
-    for (std::size_t i = 0; i < super_block; ++i) {
-        const ScaleAndLeast& pair = pairs[i / 32];
-        out[i] = pair.scale * static_cast<float>(group_nibble(quants, i)) - pair.least;
-    }
+    SuperQuants quants;
+    unpack_group_nibbles(block + 16, quants);
+    scale_pairs(block, quants, out);
 }
 
 void read_q5_k(const Byte* block, float* out) {
-    const auto pairs = unpack_pairs(block + 4, half_at(block), half_at(block + 2));
     const Byte* high = block + 16;  // bit i / 32 of byte i % 32
-    const Byte* quants = block + 48;
-    for (std::size_t i = 0; i < super_block; ++i) {
-        const ScaleAndLeast& pair = pairs[i / 32];
-        const int quant = group_nibble(quants, i) | (high[i % 32] >> (i / 32) & 1) << 4;
-        out[i] = pair.scale * static_cast<float>(quant) - pair.least;
+    SuperQuants quants;
+    unpack_group_nibbles(block + 48, quants);
+    for (std::size_t part = 0; part < 8; ++part) {
+        for (std::size_t i = 0; i < 32; ++i)
+            quants[part * 32 + i] = static_cast<Byte>(quants[part * 32 + i] | (high[i] >> part & 1) << 4);
     }
+    scale_pairs(block, quants, out);
 }
 
 void read_q6_k(const Byte* block, float* out) {
-    const Byte* low = block;
-    const Byte* high = block + 128;
     const Byte* scales = block + 192;
     const float scale = half_at(block + 208);
-    for (std::size_t i = 0; i < super_block; ++i) {
-        const std::size_t half = i / half_block;
-        const std::size_t quarter = i % half_block / 32;
-        const Byte both = low[half * 64 + quarter % 2 * 32 + i % 32];
-        const int low4 = quarter < 2 ? both & 15 : both >> 4;
-        const int high2 = high[half * 32 + i % 32] >> (2 * quarter) & 3;
-        const float step = scale * static_cast<float>(static_cast<std::int8_t>(scales[i / 16]));
-        out[i] = step * static_cast<float>((low4 | high2 << 4) - 32);
+    SuperQuants quants;
+    for (std::size_t part = 0; part < 8; ++part) {
+        const std::size_t quarter = part % 4;
+        const Byte* low = block + part / 4 * 64 + quarter % 2 * 32;
+        const Byte* high = block + 128 + part / 4 * 32;
+        for (std::size_t i = 0; i < 32; ++i) {
+            const int low4 = low[i] >> (quarter < 2 ? 0 : 4) & 15;
+            quants[part * 32 + i] = static_cast<Byte>(low4 | (high[i] >> (2 * quarter) & 3) << 4);
+        }
+    }
+    for (std::size_t group = 0; group < 16; ++group) {
+        const float step = scale * static_cast<float>(static_cast<std::int8_t>(scales[group]));
+        for (std::size_t i = group * 16; i < group * 16 + 16; ++i)
+            out[i] = step * static_cast<float>(quants[i] - 32);
     }
 }
 
 using ReadBlock = void (*)(const Byte*, float*);
 
+/// For the types with blocks; null for plain floats.
 ReadBlock reader_of(GgmlType type) {
     switch (type) {
-        case GgmlType::f32: return read_f32;
-        case GgmlType::f16: return read_f16;
-        case GgmlType::bf16: return read_bf16;
+        case GgmlType::f32:
+        case GgmlType::f16:
+        case GgmlType::bf16: return nullptr;
         case GgmlType::q4_0: return read_q4_0;
         case GgmlType::q4_1: return read_q4_1;
         case GgmlType::q5_0: return read_q5_0;
@@ -232,8 +251,7 @@ std::string known_ggml_types() {
 }
 
 Result<void> dequantize(const GgmlTypeInfo& type, std::span<const std::byte> blocks, std::span<float> out) {
-    const ReadBlock read = reader_of(static_cast<GgmlType>(type.id));
-    if (read == nullptr) {
+    if (!type.readable) {
         return Error{ErrorKind::unsupported,
                      fmt::format("Weights of type {} cannot be read by this version.", type.name)};
     }
@@ -243,6 +261,13 @@ Result<void> dequantize(const GgmlTypeInfo& type, std::span<const std::byte> blo
         return Error{ErrorKind::internal, fmt::format("{} bytes of type {} do not make {} elements.",
                                                       blocks.size(), type.name, out.size())};
     }
+    switch (static_cast<GgmlType>(type.id)) {
+        case GgmlType::f32: convert_to_f32(DType::f32, blocks.data(), out); return {};
+        case GgmlType::f16: convert_to_f32(DType::f16, blocks.data(), out); return {};
+        case GgmlType::bf16: convert_to_f32(DType::bf16, blocks.data(), out); return {};
+        default: break;
+    }
+    const ReadBlock read = reader_of(static_cast<GgmlType>(type.id));
     const Byte* block = reinterpret_cast<const Byte*>(blocks.data());
     for (std::size_t i = 0; i < n_block; ++i) {
         read(block + i * type.block_bytes, out.data() + i * type.block_elements);
