@@ -20,6 +20,9 @@ readonly packages_to_check_style=(
     "checks of the desktop file and its metainfo|desktop-file-utils appstream"
 )
 
+# Used by scripts/fuzz alone.
+readonly packages_to_fuzz=("fuzzing (clang, libFuzzer)|clang libclang-rt-14-dev")
+
 # install_packages GROUP...: installs what is missing, after saying what and why. Quiet when nothing is.
 install_packages() {
     local group package installed command
