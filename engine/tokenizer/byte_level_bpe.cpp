@@ -112,8 +112,8 @@ public:
     Builder(ByteLevelSpec& spec, std::vector<std::string>* notes) : spec_(spec), notes_(notes) {}
 
     Result<std::shared_ptr<const Tokenizer>> build() {
-        DS_TRY(find_bytes());
         DS_TRY(find_merges());
+        DS_TRY(find_bytes());
         DS_TRY(check_added_tokens(spec_.added, spec_.spellings, spec_.label));
         fill_token_bytes();
         DS_TRY(check_ids_around(spec_.before, parts_.bytes, spec_.label));
