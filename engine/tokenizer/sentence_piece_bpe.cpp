@@ -377,9 +377,12 @@ private:
         std::vector<AddedToken> normalized;
         for (AddedToken& token : all) {
             if (token.special) parts_.special.push_back(token.id);
-            parts_.bytes.add_hidden(token.id, token.content);
             if (token.normalized && prefix_is_normalizer(spec_.prefix)) {
                 token.content = normalize(token.content, spec_.prefix == Prefix::every);
+                // It takes the space before it from the text, so it gives one back.
+                parts_.bytes.add_hidden(token.id, replaced(token.content, space_mark, " "));
+            } else {
+                parts_.bytes.add_hidden(token.id, token.content);
             }
             (token.normalized ? normalized : raw).push_back(std::move(token));
         }

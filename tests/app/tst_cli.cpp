@@ -422,6 +422,37 @@ private slots:
         QCOMPARE(cli(base + QStringList{"--text", ""}).out.contains("\"n_token\": 0"), true);
     }
 
+    /// A folder that has no more than a tokenizer, and a template that would colour the terminal.
+    void tokenizerJsonAndChatTemplate() {
+        QTemporaryDir folder;
+        const QString data = DECODESCOPE_SOURCE_DIR "/tests/data/";
+        QVERIFY(QFile::copy(data + "tokenizer/llama3.tokenizer.json", folder.filePath("tokenizer.json")));
+        const Outcome text = cli({"tokenize", "--model", folder.path(), "--control", "--text", "It's 2024"});
+        QVERIFY2(text.exitCode == 0, text.err.constData());
+        QVERIFY(text.out.contains("\"<|begin_of_text|>\""));
+        write(folder.filePath("tokenizer.json"), "{");
+        const Outcome broken = cli({"tokenize", "--model", folder.path(), "--text", "a"});
+        QCOMPARE(broken.exitCode, 2);
+        QVERIFY(broken.err.contains("/tokenizer.json: is not valid JSON (at byte "));
+
+        QVERIFY(QFile::remove(folder.filePath("tokenizer.json")));
+        for (const char* name : {"config.json", "model.safetensors"}) {
+            QVERIFY(QFile::copy(data + "gpt2/plain-f32/" + name, folder.filePath(name)));
+        }
+        write(folder.filePath("chat_template.jinja"),
+              "{% for m in messages %}\n\x1b[31m{{ m }}\n" + QByteArray(100, 'x'));
+        const Outcome start = cli({"inspect", folder.path()});
+        QVERIFY2(start.exitCode == 0, start.err.constData());
+        QVERIFY(start.out.contains("\"{% for m in messages %}\\x0a\\x1b[31m{{ m }}\\x0a"));
+        QVERIFY(!start.out.contains('\x1b') && !start.out.contains(QByteArray(100, 'x')));
+        const Outcome whole = cli({"inspect", folder.path(), "--chat-template"});
+        QVERIFY(whole.out.contains("\n  \"\\x1b[31m{{ m }}\"\n  \"" + QByteArray(100, 'x') + "\"\n"));
+        QVERIFY(!whole.out.contains('\x1b'));
+        const Outcome json = cli({"inspect", folder.path(), "--format", "json"});
+        QVERIFY(jsonOf(json.out)["chat_template"].toString().startsWith("{% for m in messages %}\n\x1b[31m"));
+        QVERIFY(!json.out.contains('\x1b'));
+    }
+
     void verify() {
         const Outcome table = cli({"verify", "--model", "preset:tiny,seed=3"});
         QVERIFY2(table.exitCode == 0, (table.out + table.err).constData());
