@@ -44,10 +44,10 @@ private slots:
         QTest::addColumn<QString>("arguments");  // separated by single spaces
         QTest::addColumn<QString>("sentence");
         QTest::newRow("nothing") << ""
-                                 << "A command is missing, expected one of run, inspect, tokenize, verify.";
+                                 << "A command is missing, expected one of run, inspect, tokenize, verify";
         QTest::newRow("unknown command") << "fly"
                                          << "\"fly\" is not a command, expected one of run, inspect, "
-                                            "tokenize, verify.";
+                                            "tokenize, verify";
         QTest::newRow("option without command") << "--fast"
                                                 << "\"--fast\" is not a command";
         QTest::newRow("unknown option") << "run --fast"
