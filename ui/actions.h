@@ -12,6 +12,7 @@ namespace decodescope {
 /// Every command of the window.
 enum class ActionId {
     openModel,
+    openModelFile,
     openExperiment,
     openRecord,
     saveExperiment,
@@ -29,7 +30,7 @@ enum class ActionId {
     shortcuts,
     about,
 };
-inline constexpr std::size_t n_action = 17;
+inline constexpr std::size_t n_action = 18;
 
 /// The registry of commands: one table has each one's text, explanation, shortcut and category; menus, tool
 /// bar and the sheet of shortcuts are made from it.

@@ -123,6 +123,7 @@ void MainWindow::buildMenus() {
     colorMenuBar();
     QMenu* file = menuBar()->addMenu(tr("&File"));
     file->addAction(actions[ActionId::openModel]);
+    file->addAction(actions[ActionId::openModelFile]);
     file->addAction(actions[ActionId::openExperiment]);
     file->addAction(actions[ActionId::openRecord]);
     m_recentMenu = file->addMenu(tr("Open Re&cent"));
@@ -159,6 +160,7 @@ void MainWindow::buildMenus() {
 
     connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
     connect(actions[ActionId::openModel], &QAction::triggered, this, &MainWindow::browseModel);
+    connect(actions[ActionId::openModelFile], &QAction::triggered, this, &MainWindow::browseModelFile);
     connect(actions[ActionId::openExperiment], &QAction::triggered, this, &MainWindow::browseExperiment);
     connect(actions[ActionId::openRecord], &QAction::triggered, this, &MainWindow::browseRecord);
     connect(actions[ActionId::saveExperiment], &QAction::triggered, this, &MainWindow::browseSaveExperiment);
@@ -249,6 +251,13 @@ void MainWindow::connectSession() {
         m_panel->modelCard()->setStatus(tr("loading …"));
         m_progress->setText(tr("Loading %1").arg(modelTitle(ref)));
     });
+    connect(session, &Session::modelProgress, this, [this](quint64 done, quint64 total) {
+        // Of a load that was stopped meanwhile, or is over, nothing more is told.
+        if (m_session->activity() != Session::Activity::loading || m_session->isStopping() || total == 0)
+            return;
+        m_progress->setText(
+            tr("Loading, %1 % of %2").arg(100 * done / total).arg(formatBytes(static_cast<double>(total))));
+    });
     connect(session, &Session::modelLoaded, this, [this](const std::shared_ptr<const LoadedModel>& model) {
         m_panel->modelCard()->setRef(m_session->modelRef());
         m_panel->setModel(model->weights->config, model->tokenizer != nullptr);
@@ -274,6 +283,7 @@ void MainWindow::connectSession() {
     });
     connect(m_panel, &ExperimentPanel::modelChosen, this, &MainWindow::openModel);
     connect(m_panel, &ExperimentPanel::browseRequested, this, &MainWindow::browseModel);
+    connect(m_panel, &ExperimentPanel::browseFileRequested, this, &MainWindow::browseModelFile);
 }
 
 void MainWindow::restore(const Options& options) {
@@ -372,7 +382,8 @@ void MainWindow::updateState() {
     (*m_actions)[ActionId::stop]->setEnabled(activity != Session::Activity::idle && !m_session->isStopping());
     (*m_actions)[ActionId::saveRecord]->setEnabled(m_data.finishedRecord() != nullptr);
     (*m_actions)[ActionId::exportCharts]->setEnabled(m_data.finishedRecord() != nullptr);
-    for (const ActionId id : {ActionId::openModel, ActionId::openExperiment, ActionId::openRecord})
+    for (const ActionId id :
+         {ActionId::openModel, ActionId::openModelFile, ActionId::openExperiment, ActionId::openRecord})
         (*m_actions)[id]->setEnabled(!running);
     m_recentMenu->setEnabled(!running);
     for (QAction* example : m_examplesMenu->actions()) example->setEnabled(!running);

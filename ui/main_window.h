@@ -101,6 +101,7 @@ private:
     void requestFailed(const Error& error);
     QString restingText() const;
     void browseModel();
+    void browseModelFile();
     void browseExperiment();
     void browseRecord();
     void browseSaveExperiment();

@@ -77,16 +77,15 @@ void MainWindow::openPath(const QString& path) {
     const QString shown = QDir::toNativeSeparators(path);
     if (!info.exists()) {
         m_messages->showMessage(MessageBar::Kind::error, tr("%1 was not found.").arg(shown));
-    } else if (info.isDir()) {
+    } else if (info.isDir() || is_gguf_file(toPath(path))) {
         openModel({.path = info.absoluteFilePath().toStdString(), .preset = {}, .seed = 0});
     } else if (const QString schema = schemaOf(path); schema == QLatin1String("decodescope.record")) {
         openRecord(path);
     } else if (schema == QLatin1String("decodescope.experiment")) {
         openExperiment(path);
     } else {
-        m_messages->showMessage(
-            MessageBar::Kind::error,
-            tr("%1 is neither a model folder nor an experiment nor a record.").arg(shown));
+        m_messages->showMessage(MessageBar::Kind::error,
+                                tr("%1 is neither a model nor an experiment nor a record.").arg(shown));
     }
 }
 
@@ -94,7 +93,7 @@ void MainWindow::openModel(const ModelRef& ref) {
     m_messages->clear();
     m_panel->modelCard()->setRef(ref);
     m_session->loadModel(ref);
-    if (!ref.path.empty() && QFileInfo(QString::fromStdString(ref.path)).isDir()) {
+    if (!ref.path.empty() && QFileInfo::exists(QString::fromStdString(ref.path))) {
         m_settings.addRecent(settings::recentModels, QString::fromStdString(ref.path));
         m_panel->modelCard()->setRecentFolders(m_settings.get(settings::recentModels));
     }
@@ -229,6 +228,12 @@ void MainWindow::fillRecentMenu() {
 void MainWindow::browseModel() {
     const QString folder = QFileDialog::getExistingDirectory(this, tr("Open Model Folder"), startFolder());
     if (!folder.isEmpty()) openPath(folder);
+}
+
+void MainWindow::browseModelFile() {
+    const QString path = QFileDialog::getOpenFileName(this, tr("Open Model File"), startFolder(),
+                                                      tr("GGUF models (*.gguf);;All files (*)"));
+    if (!path.isEmpty()) openPath(path);
 }
 
 void MainWindow::browseExperiment() {

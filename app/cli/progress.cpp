@@ -6,10 +6,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "engine/core/clock.h"
+#include "engine/experiment/text_table.h"
 
 namespace decodescope::cli {
+
+namespace {
+
+constexpr std::int64_t pauseNs = 100'000'000;  // between two lines
+
+}  // namespace
 
 ProgressLine::ProgressLine() : visible_(isatty(STDERR_FILENO) == 1) {}
 
@@ -27,6 +35,23 @@ void ProgressLine::clear() {
     shown_ = false;
 }
 
+LoadWatch watchLoading(ProgressLine& line, std::stop_token stop) {
+    line.show("Loading the model ...");
+    LoadWatch watch;
+    watch.stop = std::move(stop);
+    if (!line.visible()) return watch;
+    watch.progress = [&line, shownNs = now_ns()](const LoadProgress& progress) mutable {
+        const std::int64_t now = now_ns();
+        if (now - shownNs < pauseNs || progress.bytes_total == 0) return;
+        shownNs = now;
+        line.show(fmt::format("{:3} %  Loading the model, {} of {}",
+                              100 * progress.bytes_done / progress.bytes_total,
+                              human_bytes(static_cast<double>(progress.bytes_done)),
+                              human_bytes(static_cast<double>(progress.bytes_total))));
+    };
+    return watch;
+}
+
 RunProgress::RunProgress(const Experiment& experiment) {
     for (const LaneSpec& lane : experiment.lanes) laneNames_.push_back(lane.name);
     line_.show("Measuring the memory's read bandwidth ...");
@@ -39,7 +64,6 @@ void RunProgress::run_started(const RunStarted& started) {
 
 void RunProgress::step_done(const StepEvent& step) {
     ++stepsDone_;
-    constexpr std::int64_t pauseNs = 100'000'000;
     const std::int64_t now = now_ns();
     if (!line_.visible() || now - lastShownNs_ < pauseNs) return;
     lastShownNs_ = now;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/experiment/events.h"
 #include "engine/experiment/experiment.h"
+#include "engine/formats/load_watch.h"
 
 namespace decodescope::cli {
 
@@ -27,6 +29,9 @@ private:
     bool visible_;
     bool shown_ = false;
 };
+
+/// Follows the loading of a model on `line`, a few times a second. `line` must live as long as the watch.
+LoadWatch watchLoading(ProgressLine& line, std::stop_token stop);
 
 /// Tells the progress of a run, a few times a second.
 class RunProgress : public EventSink {

@@ -61,8 +61,7 @@ int run(const RunOptions& options, const Output& output, const std::stop_token& 
 
     const auto ledger = std::make_shared<MemoryLedger>();
     ProgressLine line;
-    line.show("Loading the model ...");
-    const auto model = load_model(experiment->model, ledger, {stop, {}});
+    const auto model = load_model(experiment->model, ledger, watchLoading(line, stop));
     line.clear();
     if (!model) return reportError(model.error());
 

@@ -65,8 +65,7 @@ int verify(const std::string& modelText, const VerifyOptions& options, const Out
     if (!ref) return reportError(ref.error());
     const auto ledger = std::make_shared<MemoryLedger>();
     ProgressLine line;
-    line.show("Loading the model ...");
-    const auto model = load_model(*ref, ledger, {stop, {}});
+    const auto model = load_model(*ref, ledger, watchLoading(line, stop));
     VerifyOptions watched = options;
     int n = 0;
     watched.on_check = [&](const VerifyCheck& check) {

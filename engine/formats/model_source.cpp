@@ -73,16 +73,6 @@ Result<HfTokenizer> load_folder_tokenizer(HfFolder& folder) {
     return read;
 }
 
-/// A file that is GGUF by its name or its first bytes.
-bool is_gguf_file(const fs::path& path) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored) || !is_there(path)) return false;
-    if (path.extension() == ".gguf") return true;
-    const auto file = InputFile::open(path);
-    std::array<std::byte, 4> head{};
-    return file && file->size() >= head.size() && file->read_at(0, head) && is_gguf(head);
-}
-
 /// The only GGUF file of a folder that has no config.json; nothing when it holds none.
 Result<std::optional<fs::path>> gguf_file_in(const fs::path& folder) {
     if (is_there(folder / "config.json")) return std::optional<fs::path>();
@@ -227,6 +217,15 @@ auto without_exceptions(Body&& body) -> decltype(body()) {
 }
 
 }  // namespace
+
+bool is_gguf_file(const fs::path& path) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored) || !is_there(path)) return false;
+    if (path.extension() == ".gguf") return true;
+    const auto file = InputFile::open(path);
+    std::array<std::byte, 4> head{};
+    return file && file->size() >= head.size() && file->read_at(0, head) && is_gguf(head);
+}
 
 Result<ModelRef> parse_model_ref(std::string_view text) {
     ModelRef ref;

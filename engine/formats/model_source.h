@@ -60,6 +60,9 @@ Result<std::filesystem::path> bundled_file(const std::string& relative_path);
 /// without config.json stands for the one GGUF file in it.
 Result<std::filesystem::path> resolve_model_path(const std::string& path_or_name);
 
+/// Whether the path is a GGUF file by its name or its first bytes.
+bool is_gguf_file(const std::filesystem::path& path);
+
 /// Loads a model.
 Result<LoadedModel> load_model(const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
                                const LoadWatch& watch = {});

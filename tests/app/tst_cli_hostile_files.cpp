@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QFile>
 #include <QProcess>
 #include <QTest>
 
 #include <functional>
+#include <utility>
 
+#include "tests/app/cli_process.h"
 #include "tests/engine/formats/gguf_bytes.h"
 #include "tests/engine/formats/tiny_model.h"
 
@@ -34,6 +37,8 @@ private slots:
     void oneSentenceAndExitCode2();
     void ggufFiles_data();
     void ggufFiles();
+    void ggufModels_data();
+    void ggufModels();
 };
 
 void TestCliHostileFiles::oneSentenceAndExitCode2_data() {
@@ -142,6 +147,48 @@ void TestCliHostileFiles::ggufFiles() {
     QVERIFY2(err.contains(sentence), qPrintable(err));
     QVERIFY2(err.count('\n') == 1 && err.endsWith(".\n"), qPrintable(err));
     QVERIFY(process.readAllStandardOutput().isEmpty());
+}
+
+// Files whose header is right, but not the model in them.
+void TestCliHostileFiles::ggufModels_data() {
+    QTest::addColumn<QByteArray>("from");
+    QTest::addColumn<QByteArray>("to");
+    QTest::addColumn<QString>("sentence");
+    const auto row = [](const char* name, const char* from, const char* to, const char* sentence) {
+        QTest::newRow(name) << QByteArray(from) << QByteArray(to) << sentence;
+    };
+    row("a tensor has another name", "blk.1.ffn_up.weight", "blk.1.ffn_uq.weight",
+        "one tensor is not part of a qwen2 model of 2 blocks: \"blk.1.ffn_uq.weight\".");
+    row("a tensor twice", "blk.1.ffn_up.weight", "blk.0.ffn_up.weight",
+        "lists tensor \"blk.0.ffn_up.weight\" twice.");
+    row("no eps", "qwen2.attention.layer_norm_rms_epsilon", "qwen2.attention.layer_norm_rms_epsilom",
+        "lacks qwen2.attention.layer_norm_rms_epsilon.");
+    row("no number of KV heads", "qwen2.attention.head_count_kv", "qwen2.attention.head_count_kx",
+        "tensor \"blk.0.attn_k.bias\" has the shape [8], expected [16] from the metadata.");
+}
+
+void TestCliHostileFiles::ggufModels() {
+    QFETCH(QByteArray, from);
+    QFETCH(QByteArray, to);
+    QFETCH(QString, sentence);
+    QCOMPARE(from.size(), to.size());
+    QFile file(DECODESCOPE_TEST_DATA "/gguf/llama.qwen2-f32.gguf");
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QByteArray bytes = file.readAll();
+    QCOMPARE(bytes.count(from), qsizetype{1});
+    const TestFolder folder;
+    const auto run = [&](const QByteArray& content) {
+        const QString path = QString::fromStdString(folder.write("m.gguf", content).string());
+        return std::pair(
+            path, cli({"run", "--model", path, "--ids", "1,2,3", "--tokens", "2", "--lanes", "static"}));
+    };
+    QCOMPARE(run(bytes).second.exitCode, 0);
+    const auto [path, broken] = run(bytes.replace(from, to));
+    const QString err = QString::fromUtf8(broken.err);
+    QCOMPARE(broken.exitCode, 2);
+    QVERIFY2(err.startsWith("decodescope-cli: " + path + ": ") && err.contains(sentence), qPrintable(err));
+    QVERIFY2(err.count('\n') == 1 && err.endsWith(".\n"), qPrintable(err));
+    QVERIFY(broken.out.isEmpty());
 }
 
 QTEST_GUILESS_MAIN(TestCliHostileFiles)

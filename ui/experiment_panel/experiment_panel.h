@@ -52,6 +52,7 @@ signals:
     void checked();
     void modelChosen(const decodescope::ModelRef& ref);
     void browseRequested();
+    void browseFileRequested();
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -142,7 +142,7 @@ void LaneForm::buildDrafts() {
                             tr("The model's first layers that guess; fewer than it has"), 0, largestCount);
     m_rows->addRow(tr("Layers"), m_draftLayers);
     m_draftModel = lineEdit(this, "laneDraftModel", tr("Draft model"),
-                            tr("Folder or bundled name of a model with the same vocabulary, or "
+                            tr("Folder, GGUF file or bundled name of a model with the same vocabulary, or "
                                "preset:NAME,seed=N"),
                             tr("folder or name"));
     m_rows->addRow(tr("Draft model"), m_draftModel);

@@ -106,6 +106,8 @@ void ModelCard::fillMenu() {
     };
     offer(menu, tr("Demo (bundled)"), {.path = "demo", .preset = {}, .seed = 0});
     connect(menu->addAction(tr("Open Folder…")), &QAction::triggered, this, &ModelCard::browseRequested);
+    connect(menu->addAction(tr("Open GGUF File…")), &QAction::triggered, this,
+            &ModelCard::browseFileRequested);
     QMenu* presets = menu->addMenu(tr("Random Weights"));
     presets->setToolTip(tr("Known shapes filled with random numbers: right for timing, not for text"));
     for (const std::string_view name : preset_names())

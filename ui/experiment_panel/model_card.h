@@ -37,6 +37,7 @@ public:
 signals:
     void chosen(const decodescope::ModelRef& ref);
     void browseRequested();
+    void browseFileRequested();
 
 private:
     void fillMenu();

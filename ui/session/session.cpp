@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/core/clock.h"
 #include "engine/experiment/runner.h"
 
 namespace decodescope {
@@ -13,6 +14,7 @@ namespace decodescope {
 namespace {
 
 constexpr int drainIntervalMs = 33;
+constexpr std::int64_t progressIntervalNs = 100'000'000;
 
 }  // namespace
 
@@ -50,8 +52,8 @@ private:
 };
 
 Session::Engine Session::realEngine() {
-    return {[](const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger, std::stop_token stop) {
-                return load_model(ref, std::move(ledger), {stop, {}});
+    return {[](const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger, const LoadWatch& watch) {
+                return load_model(ref, std::move(ledger), watch);
             },
             [](const Experiment& experiment, const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger,
                EventSink& sink, std::stop_token stop, double readBandwidthGbS) {
@@ -142,7 +144,13 @@ bool Session::ensureModel(const ModelRef& ref, std::stop_token stop) {
         setActivity(Activity::loading);
         emit modelLoading(ref);
     });
-    Result<LoadedModel> loaded = m_engine.load(ref, m_ledger, stop);
+    const auto progress = [this, toldNs = now_ns()](const LoadProgress& far) mutable {
+        const std::int64_t now = now_ns();
+        if (now - toldNs < progressIntervalNs) return;
+        toldNs = now;
+        toGui([this, far] { emit modelProgress(far.bytes_done, far.bytes_total); });
+    };
+    Result<LoadedModel> loaded = m_engine.load(ref, m_ledger, {stop, progress});
     if (!loaded) {
         toGui([this, error = loaded.error()] { emit failed(error); });
         return false;

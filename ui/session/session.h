@@ -50,7 +50,7 @@ public:
 
     /// The engine functions behind a session; tests replace them.
     struct Engine {
-        std::function<Result<LoadedModel>(const ModelRef&, std::shared_ptr<MemoryLedger>, std::stop_token)>
+        std::function<Result<LoadedModel>(const ModelRef&, std::shared_ptr<MemoryLedger>, const LoadWatch&)>
             load;
         std::function<Result<Record>(const Experiment&, const LoadedModel&, std::shared_ptr<MemoryLedger>,
                                      EventSink&, std::stop_token, double readBandwidthGbS)>
@@ -91,6 +91,8 @@ signals:
     void activityChanged();
     void environmentRead(const decodescope::Environment& environment);
     void modelLoading(const decodescope::ModelRef& ref);
+    /// How much of the model's files has been read; about ten times a second while it loads.
+    void modelProgress(quint64 bytesDone, quint64 bytesTotal);
     void modelLoaded(std::shared_ptr<const decodescope::LoadedModel> model);
     /// The first step of `experiment` is about to be made.
     void runStarted(const decodescope::Experiment& experiment, const decodescope::RunStarted& started);

@@ -60,9 +60,9 @@ struct EndlessEngine {
     Session::Engine engine() {
         Session::Engine made;
         made.load = [this](const ModelRef& ref, std::shared_ptr<MemoryLedger> ledger,
-                           std::stop_token stop) -> Result<LoadedModel> {
+                           const LoadWatch& watch) -> Result<LoadedModel> {
             if (ref.path != "endless") return tinyModel(std::move(ledger));
-            wait(stop);
+            wait(watch.stop);
             return Error{ErrorKind::cancelled, "Loading was stopped."};
         };
         made.run = [this](const Experiment& experiment, const LoadedModel&, std::shared_ptr<MemoryLedger>,
@@ -113,6 +113,7 @@ private slots:
     void newerRequestReplacesOlder();
     void stopReturnsAtOnce();
     void stopsLoading();
+    void tellsHowFarLoadingIs();
     void endsDuringARun();
     void reportsErrors();
     void keepsTheModelWhenAnotherFails();
@@ -228,6 +229,25 @@ void SessionTest::stopsLoading() {
     QTRY_COMPARE(kinds, QList<ErrorKind>{ErrorKind::cancelled});
     QTRY_COMPARE(session.activity(), Session::Activity::idle);
     QVERIFY(session.model() == nullptr);
+}
+
+void SessionTest::tellsHowFarLoadingIs() {
+    Session::Engine engine = Session::realEngine();
+    engine.load = [](const ModelRef&, std::shared_ptr<MemoryLedger> ledger,
+                     const LoadWatch& watch) -> Result<LoadedModel> {
+        watch.progress({1, 100, "Loading weights"});  // too early to be worth telling
+        std::this_thread::sleep_for(150ms);
+        watch.progress({40, 100, "Loading weights"});
+        return tinyModel(std::move(ledger));
+    };
+    Session session(nullptr, engine);
+    QSignalSpy progress(&session, &Session::modelProgress);
+    QSignalSpy loaded(&session, &Session::modelLoaded);
+    session.loadModel({.path = "any", .preset = {}, .seed = 0});
+    QTRY_COMPARE(loaded.size(), 1);
+    QCOMPARE(progress.size(), 1);
+    QCOMPARE(progress[0][0].toULongLong(), 40u);
+    QCOMPARE(progress[0][1].toULongLong(), 100u);
 }
 
 void SessionTest::endsDuringARun() {

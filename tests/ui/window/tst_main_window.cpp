@@ -58,6 +58,7 @@ private slots:
     void recordsSurviveTheirFile();
     void exportsCharts();
     void dropsOpenFiles();
+    void opensGgufFiles();
     void remembersPanelAndWindow();
     void forgetsTheUntouchedDemo();
     void keysReachTheirCommands();
@@ -171,7 +172,7 @@ void MainWindowTest::saysWhyNot_data() {
     QTest::newRow("missing path") << "missing"
                                   << "was not found";
     QTest::newRow("neither") << "text"
-                             << "neither a model folder nor an experiment nor a record";
+                             << "neither a model nor an experiment nor a record";
     QTest::newRow("broken experiment") << "experiment"
                                        << "broken.json";
     QTest::newRow("newer schema") << "schema"
@@ -276,6 +277,17 @@ void MainWindowTest::dropsOpenFiles() {
     textEnter.ignore();
     QCoreApplication::sendEvent(&window, &textEnter);
     QVERIFY(!textEnter.isAccepted());
+}
+
+void MainWindowTest::opensGgufFiles() {
+    WindowFixture fixture(*m_theme, {.autostart = false});
+    QVERIFY(fixture.awaitIdle());
+    MainWindow& window = *fixture.window;
+    window.openPath(QStringLiteral(DECODESCOPE_TEST_DATA "/gguf/llama.qwen2-f32.gguf"));
+    QVERIFY(fixture.awaitIdle());
+    QTRY_COMPARE(window.session()->model()->weights->config.name, std::string("llama.qwen2-f32"));
+    QCOMPARE(window.findChild<QLabel*>("modelName")->text(), QStringLiteral("llama.qwen2-f32.gguf"));
+    QVERIFY(window.messages()->isHidden());
 }
 
 void MainWindowTest::remembersPanelAndWindow() {
