@@ -73,11 +73,18 @@ private:
         verdict_.found = fault.found;
     }
 
+    /// Exact logits say that what the call stored and hid was right, whatever was written down about it.
+    bool shown_wrong(const StatedFault& fault) const {
+        if (fault.place.tensor == "attention mask") return true;
+        return fault.place.tensor == "cache length" && fault.kind != FaultKind::capacity &&
+               trace_.calls[at(fault.place.call)].logits != LogitRows::none;
+    }
+
     /// The statement that counts most: what is no mere cost before what is, the earlier first.
     const StatedFault* main_statement(bool exact = false) const {
         const StatedFault* best = nullptr;
         for (const StatedFault& fault : stated_) {
-            if (fault.harmless || (exact && fault.place.tensor == "attention mask")) continue;
+            if (fault.harmless || (exact && shown_wrong(fault))) continue;
             if (best == nullptr || (best->kind == FaultKind::cost && fault.kind != FaultKind::cost))
                 best = &fault;
         }

@@ -252,16 +252,18 @@ void add_mask_rules(const ReplaySituation& here, std::vector<Explanation>& out) 
                   });
     }
     if (!here.trace_call().attention_mask.empty()) {
-        rules.add(FaultKind::padding, "the attention mask that the trace states is wrong",
-                  [](const ReplaySituation& now, ReplayRow& row) {
-                      const TraceCall& call = now.trace_call();
-                      const int slots = row.n_kept() + static_cast<int>(row.tokens.size());
-                      if (call.mask_columns != slots) return;
-                      row.see([&](std::int32_t query, std::int32_t key) {
-                          return key <= query &&
-                                 call.attention_mask[at(now.row * call.mask_columns + key)] != 0;
-                      });
-                  });
+        rules
+            .add(FaultKind::padding, "the attention mask that the trace states is wrong",
+                 [](const ReplaySituation& now, ReplayRow& row) {
+                     const TraceCall& call = now.trace_call();
+                     const int slots = row.n_kept() + static_cast<int>(row.tokens.size());
+                     if (call.mask_columns != slots) return;
+                     row.see([&](std::int32_t query, std::int32_t key) {
+                         return key <= query &&
+                                call.attention_mask[at(now.row * call.mask_columns + key)] != 0;
+                     });
+                 })
+            .as_stated = true;
     }
     add_capacity_rules(here, rules);
 }

@@ -172,14 +172,16 @@ void add_position_rules(const ReplaySituation& here, std::vector<Explanation>& o
                   place(row, [&](int, int p, int) { return p + next; });
               });
     if (!here.trace_call().position_ids.empty()) {
-        rules.add(FaultKind::position, "the position ids that the trace states are wrong",
-                  [](const ReplaySituation& now, ReplayRow& row) {
-                      const TraceCall& call = now.trace_call();
-                      if (call.position_ids.empty()) return;
-                      place(row, [&](int, int, int column) {
-                          return call.position_ids[at(now.row * call.width + column)];
-                      });
-                  });
+        rules
+            .add(FaultKind::position, "the position ids that the trace states are wrong",
+                 [](const ReplaySituation& now, ReplayRow& row) {
+                     const TraceCall& call = now.trace_call();
+                     if (call.position_ids.empty()) return;
+                     place(row, [&](int, int, int column) {
+                         return call.position_ids[at(now.row * call.width + column)];
+                     });
+                 })
+            .as_stated = true;
     }
 }
 

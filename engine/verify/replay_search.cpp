@@ -134,7 +134,7 @@ private:
         if (!best_ || match.calls > best_->calls) {
             best_ = std::move(match);
         } else if (match.calls == best_->calls && match.explanation.kind != best_->explanation.kind &&
-                   best_->rival.empty()) {
+                   best_->rival.empty() && !match.explanation.as_stated) {
             best_->rival = match.explanation.summary;
         }
         return {};
