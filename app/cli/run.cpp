@@ -42,13 +42,19 @@ int judge(const Record& record) {
         if (lane.agrees_with(record.reference())) continue;
         // Not meant to agree: its distance is in the table, and no failure.
         if (!approximation(record, i).empty()) continue;
+        code = 1;
+        if (!lane.spec.faults.empty() && !lane.repetitions.empty() &&
+            !lane.repetitions.back().reason.empty()) {
+            reportNote(fmt::format("Lane {} ended early: {}", quote(lane.spec.name),
+                                   lane.repetitions.back().reason));
+            continue;
+        }
         const int step = lane.first_different_token(record.reference());
         reportNote(fmt::format("The output of lane {} differs from that of {}: {}.", quote(lane.spec.name),
                                quote(record.reference().spec.name),
                                step >= 0 ? fmt::format("first other token is number {}", step)
                                          : fmt::format("largest logit error {:.1e} of the standard deviation",
                                                        lane.max_relative_error())));
-        code = 1;
     }
     return code;
 }
@@ -94,12 +100,15 @@ void addRunCommand(CLI::App& app, Session& session) {
         "  continuous                       prompts join and leave a batch\n"
         "  speculative, speculative-layers  drafts from n-grams or the model's first layers, verified "
         "together\n"
-        "  beam                             beam search (needs --drive free)\n\n"
+        "  beam                             beam search (needs --drive free)\n"
+        "  LANE+FAULT                       a lane that makes a mistake on purpose, see decodescope-cli "
+        "faults\n\n"
         "Examples:\n"
         "  decodescope-cli run --model demo --prompt \"It is a truth universally acknowledged, that\" \\\n"
         "      --tokens 200 --lanes naive,concat,static --format json\n"
         "  decodescope-cli run --prompt \"She was\" --prompt \"It is a truth\" --lanes "
-        "static,batch,continuous\n\n"
+        "static,batch,continuous\n"
+        "  decodescope-cli run --prompt \"She was\" --lanes naive,static+position-restart\n\n"
         "Exit status: 0 every lane agrees with the reference, 1 one does not, 2 bad arguments or input,\n"
         "3 could not run (capacity, memory), 130 interrupted (what was measured is kept and marked).");
     command->callback(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/concat_cache.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -48,10 +50,30 @@ void ConcatCache::read(int layer, int row, int kv_head, SlotRange slots, float* 
     if (v != nullptr) decode_entries(dtype_, here.values.data() + from, n, v);
 }
 
+/// What joining old and new keys along the axis of the heads comes to.
+Error ConcatCache::join_heads(int n_old) const {
+    const KvShape& s = shape();
+    int n_new = 0;
+    for (int b = 0; b < batch(); ++b) n_new = std::max(n_new, open_call().end(b) - open_call().begin(b));
+    const auto tensor = [&](int heads, int tokens) {
+        return fmt::format("[{}, {}, {}, {}]", s.batch, heads, tokens, s.head_dim);
+    };
+    if (n_old != n_new) {
+        return {
+            ErrorKind::bad_input,
+            fmt::format("Concat cache: keys {} and {} cannot be joined along axis 1, because axis 2 is {} "
+                        "and {}.",
+                        tensor(s.n_kv_head, n_old), tensor(s.n_kv_head, n_new), n_old, n_new)};
+    }
+    return {ErrorKind::bad_input, fmt::format("Concat cache: keys {} have {} heads, expected {}.",
+                                              tensor(2 * s.n_kv_head, n_new), 2 * s.n_kv_head, s.n_kv_head)};
+}
+
 Result<void> ConcatCache::grow(int layer) {
     Layer& old = layers_[index(layer)];
     int slots = 0;
     for (int b = 0; b < batch(); ++b) slots = std::max(slots, static_cast<int>(slot_positions(b).size()));
+    if (faults().has(Fault::concat_wrong_axis) && old.n_slot > 0) return join_heads(old.n_slot);
     const std::size_t bytes = offset(slots, batch(), 0, 0);
     auto keys = Buffer::allocate(ledger_, Owner::kv, bytes);
     if (!keys) return keys.error();

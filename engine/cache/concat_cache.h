@@ -31,6 +31,7 @@ private:
 
     ConcatCache(const KvShape& shape, DType dtype, std::shared_ptr<MemoryLedger> ledger);
     const Layer& layer_at(int layer) const { return layers_[index(layer)]; }
+    Error join_heads(int n_old) const;
     std::size_t offset(int n_slot, int row, int kv_head, int slot) const;
 
     DType dtype_;

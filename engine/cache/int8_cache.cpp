@@ -48,8 +48,12 @@ void Int8Cache::read(int layer, int row, int kv_head, SlotRange slots, float* k,
     const auto n = index(slots.end - slots.begin);
     for (std::size_t i = 0; i < n; ++i) {
         const std::size_t at = first + i;
-        if (k != nullptr) decode_int8(keys_.code(at, d), d, keys_.scales.f32()[at], k + i * index(d));
-        if (v != nullptr) decode_int8(values_.code(at, d), d, values_.scales.f32()[at], v + i * index(d));
+        const bool unscaled = faults().has(Fault::scales_dropped);
+        const auto read = [&](const Side& side, float* to) {
+            decode_int8(side.code(at, d), d, unscaled ? 1.0f : side.scales.f32()[at], to + i * index(d));
+        };
+        if (k != nullptr) read(keys_, k);
+        if (v != nullptr) read(values_, v);
     }
 }
 

@@ -32,7 +32,8 @@ Result<void> KvCache::begin(const CallTokens& call) {
         }
         const int n_new = call.end(b) - call.begin(b);
         const int stored = rows_[index(b)].n_valid + rows_[index(b)].n_padding;
-        if (capacity() != 0 && n_new > capacity() - stored) {
+        const bool wraps = faults_.has(Fault::overflow_last_slot) || faults_.has(Fault::ring_without_window);
+        if (capacity() != 0 && n_new > capacity() - stored && !wraps) {
             return Error{ErrorKind::capacity,
                          fmt::format("KV cache: {} entries are stored and {} more were asked for, but "
                                      "its capacity is {}.",

@@ -11,6 +11,7 @@
 #include "engine/cache/cache_spec.h"
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
+#include "engine/fault/fault.h"
 
 namespace decodescope {
 
@@ -128,6 +129,9 @@ public:
     /// `tokens`, within the group `isolation`, at most all but the last token. Returns how many. Others: 0.
     virtual Result<int> adopt_prefix(int row, std::span<const std::int32_t> tokens, std::uint64_t isolation);
 
+    /// From now on the cache makes those of these mistakes that are a cache's to make; see `fault_catalogue`.
+    void misbehave(FaultSet faults) { faults_ = faults; }
+
     virtual KvBytes bytes() const = 0;
     /// Bytes of old entries moved so far: because storage grew, a shared block was written, or rows were
     /// reordered.
@@ -172,6 +176,8 @@ protected:
     int n_padding(int row) const { return rows_[index(row)].n_padding; }
     static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+    FaultSet faults() const { return faults_; }
+
     std::uint64_t copied_bytes_ = 0;
 
 private:
@@ -185,6 +191,7 @@ private:
     };
 
     KvShape shape_;
+    FaultSet faults_;
     std::vector<Row> rows_;  // [batch]
     CallTokens call_;        // of the open append
     bool open_ = false;

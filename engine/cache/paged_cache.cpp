@@ -119,6 +119,7 @@ int PagedCache::take_block() {
 
 void PagedCache::release_block(int block) {
     Block& here = blocks_[index(block)];
+    if (here.references == 0 && faults().has(Fault::blocks_freed_early)) return;
     if (--here.references > 0) return;
     here.last_use = ++clock_;
     if (tree_.serial(block) == 0) free_.push_back(block);
@@ -156,7 +157,8 @@ Result<void> PagedCache::reserve(const CallTokens& call) {
         if (n_new == 0) continue;
         auto& table = tables_[index(b)];
         const std::size_t stored = slot_positions(b).size();
-        if (const int written = first_written(call, b); written >= 0 && references(written) > 1) {
+        const int written = faults().has(Fault::prefix_mutated) ? -1 : first_written(call, b);
+        if (written >= 0 && references(written) > 1) {
             const int own = take_block();
             std::memcpy(storage_.data() + offset(own, 0, 0, 0, 0),
                         storage_.data() + offset(written, 0, 0, 0, 0), block_bytes_);
@@ -167,7 +169,11 @@ Result<void> PagedCache::reserve(const CallTokens& call) {
             // It may have held more than this row does; nobody may share what will be overwritten.
             tree_.cut(written, stored % index(block_));
         }
-        while (static_cast<int>(table.size()) < blocks_for(stored + n_new)) table.push_back(take_block());
+        while (static_cast<int>(table.size()) < blocks_for(stored + n_new)) {
+            table.push_back(take_block());
+            if (faults().has(Fault::blocks_freed_early) && stored > 0 && table.size() > 1)
+                release_block(table[table.size() - 2]);
+        }
     }
     return {};
 }
@@ -194,9 +200,9 @@ void PagedCache::remember(int row, std::size_t first_slot) {
         const std::size_t begin = i * index(block_);
         const std::size_t end = std::min(begin + index(block_), lineage.tokens.size());
         if (begin >= end) break;
-        if (references(table[i]) == 1) {
-            tree_.set(table[i], parent, std::span(lineage.tokens).subspan(begin, end - begin));
-        }
+        const auto tokens = std::span(lineage.tokens).subspan(begin, end - begin);
+        const bool unnoticed = faults().has(Fault::prefix_mutated) && !tree_.agrees(table[i], tokens);
+        if (references(table[i]) == 1 && !unnoticed) tree_.set(table[i], parent, tokens);
         parent = tree_.serial(table[i]);
     }
 }
@@ -219,7 +225,7 @@ void PagedCache::committed() {
 void PagedCache::shrink_table(int row) {
     auto& table = tables_[index(row)];
     while (static_cast<int>(table.size()) > blocks_for(slot_positions(row).size())) {
-        release_block(table.back());
+        if (!faults().has(Fault::blocks_never_freed)) release_block(table.back());
         table.pop_back();
     }
 }
@@ -299,6 +305,11 @@ KvBytes PagedCache::bytes() const {
     }
     for (int i = 0; i < n_block(); ++i) {
         const bool in_use = references(i) > 0;
+        // Whoever never gives back what no row has any more believes it to be in use.
+        if (in_use && fill_[index(i)] == 0 && faults().has(Fault::blocks_never_freed)) {
+            fill_[index(i)] = block_;
+            wanted += block_bytes_;
+        }
         used += slot * index(fill_[index(i)]);
         bytes.padding += slot * index(pads_[index(i)]);
         if (in_use) {

@@ -43,6 +43,11 @@ void PrefixTree::remove(int block) {
     node.tokens.clear();
 }
 
+bool PrefixTree::agrees(int block, std::span<const std::int32_t> tokens) const {
+    const auto& known = nodes_[static_cast<std::size_t>(block)].tokens;
+    return known.size() <= tokens.size() && std::equal(known.begin(), known.end(), tokens.begin());
+}
+
 int PrefixTree::find(std::uint64_t parent, std::span<const std::int32_t> tokens,
                      std::vector<int>& blocks) const {
     struct Visit {

@@ -30,6 +30,8 @@ public:
     /// Serial of `block`; 0 when it is not in the tree.
     std::uint64_t serial(int block) const { return nodes_[static_cast<std::size_t>(block)].serial; }
 
+    /// Whether what is known of `block`, if anything, is how `tokens` begin.
+    bool agrees(int block, std::span<const std::int32_t> tokens) const;
     /// How many of `tokens` are known behind `parent`, and in which `blocks`: all but the last of them
     /// whole, the last one perhaps in part.
     int find(std::uint64_t parent, std::span<const std::int32_t> tokens, std::vector<int>& blocks) const;

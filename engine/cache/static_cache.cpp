@@ -61,6 +61,23 @@ void StaticCache::read(int layer, int row, int kv_head, SlotRange slots, float* 
     if (v != nullptr) decode_entries(dtype_, values_.data() + from, n, v);
 }
 
+void StaticCache::place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& placed) {
+    if (!faults().has(Fault::overflow_last_slot) && !faults().has(Fault::ring_without_window))
+        return KvCache::place(row, positions, placed);
+    std::vector<std::int32_t>& mine = row_slots(row);
+    for (const std::int32_t position : positions) {
+        auto slot = static_cast<std::int32_t>(mine.size());
+        if (slot < capacity_) {
+            mine.push_back(position);
+        } else {
+            slot = faults().has(Fault::overflow_last_slot) ? capacity_ - 1 : position % capacity_;
+            forget(row, slot);
+            mine[index(slot)] = position;
+        }
+        placed.push_back(slot);
+    }
+}
+
 void StaticCache::store(int layer, int row, int slot, const float* k, const float* v) {
     const int d = shape().head_dim;
     for (int h = 0; h < shape().n_kv_head; ++h) {

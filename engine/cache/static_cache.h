@@ -22,6 +22,7 @@ protected:
         : KvCache(shape), dtype_(dtype), capacity_(capacity) {}
     Result<void> allocate(int max_call, const std::shared_ptr<MemoryLedger>& ledger);
 
+    void place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& placed) override;
     void store(int layer, int row, int slot, const float* k, const float* v) override;
     Result<void> reorder_storage(std::span<const int> parents) override;
 

@@ -23,6 +23,7 @@ int BatchLane::width_of_group(int first, int last) const {
 
 Result<void> BatchLane::on_start() {
     group_ = 0;
+    counter_ = 0;
     prefilled_ = false;
     for (int i = 0; i < n_request(); ++i) {
         const int length = static_cast<int>(request(i).prompt.size());
@@ -46,9 +47,14 @@ Result<void> BatchLane::open_group() {
         entries =
             std::max(entries, pads + std::min(config().n_positions, length + request(i).new_tokens - 1));
     }
-    const int max_call = *std::max_element(chunks_.begin(), chunks_.end());
-    cache_.reset();
-    if (cached()) {
+    int max_call = *std::max_element(chunks_.begin(), chunks_.end());
+    if (faults_.has(Fault::prompt_reprocessed) || faults_.has(Fault::prefix_fed_again)) max_call = entries;
+    if (faults_.has(Fault::token_twice)) max_call = std::max(max_call, 2);
+    entries = extra_entries(entries);
+    if (cache_ != nullptr && faults_.has(Fault::counter_kept)) counter_ += cache_->next_position();
+    const bool kept = cache_ != nullptr && faults_.has(Fault::cache_kept);
+    if (!kept) cache_.reset();
+    if (cached() && !kept) {
         const int capacity = spec_.cache.capacity > 0 ? spec_.cache.capacity : entries;
         DS_TRY(make_cache(n_row(), {capacity, max_call, 0, window()}));
     }
@@ -64,6 +70,23 @@ Result<void> BatchLane::open_group() {
     kept_logits_.release();
     prefilled_ = false;
     return {};
+}
+
+/// Entries that a cache of `entries` is made for. More where a lane is to store too much, fewer where it is
+/// to run out of room.
+int BatchLane::extra_entries(int entries) const {
+    constexpr int room = 3;  // tokens after the prompt
+    if (faults_.has(Fault::overflow_last_slot) || faults_.has(Fault::ring_without_window))
+        return std::min(entries, width_ + room);
+    const int new_tokens = request(group_).new_tokens;
+    if (faults_.has(Fault::prefix_fed_again)) return entries * new_tokens;
+    if (faults_.has(Fault::token_twice)) return entries + 1;
+    if (faults_.has(Fault::rows_not_reindexed)) return entries + width_;
+    if (!faults_.has(Fault::cache_kept)) return entries;
+    int all = 0;
+    for (int i = 0; i < n_request(); ++i)
+        all += static_cast<int>(request(i).prompt.size()) + request(i).new_tokens;
+    return all;
 }
 
 void BatchLane::on_finish() {
@@ -84,7 +107,8 @@ bool BatchLane::has_room(int request) const {
     const auto& mine = requests()[static_cast<std::size_t>(request)];
     const int pads = spec_.padding == Padding::none ? 0 : width_ - mine.prompt_length;
     const int slots = static_cast<int>(mine.tokens.size()) + (cached() ? pads : 0);
-    const bool slot = !cached() || spec_.cache.capacity == 0 || slots <= spec_.cache.capacity;
+    const bool wraps = faults_.has(Fault::overflow_last_slot) || faults_.has(Fault::ring_without_window);
+    const bool slot = !cached() || spec_.cache.capacity == 0 || slots <= spec_.cache.capacity || wraps;
     return slot && static_cast<int>(mine.tokens.size()) <= config().n_positions;
 }
 
@@ -112,28 +136,38 @@ Result<bool> BatchLane::on_ready() {
     return true;
 }
 
+/// Index of the first token of a text that a call without a cache shows.
+int BatchLane::first_shown(const RequestState& request) const {
+    constexpr int room = 3;  // tokens after the prompt
+    if (!faults_.has(Fault::naive_crop)) return 0;
+    return std::max(0, static_cast<int>(request.tokens.size()) - request.prompt_length - room);
+}
+
 /// Adds columns [begin, end) of the prefill rectangle of `request`, or for rows that are not padded its
 /// tokens from `begin` on; notes the row if its last token is among them.
 void BatchLane::add_columns(int request, int begin, int end) {
     const RequestState& mine = state(request);
-    const int length = static_cast<int>(mine.tokens.size());
+    const int shown = first_shown(mine);
+    const int length = static_cast<int>(mine.tokens.size()) - shown;
+    const int stored = cached() ? cache_->next_position(request - first()) : 0;
     int text_start = 0;
     if (!mine.finished) {
         const int first_column = spec_.padding == Padding::left ? width_ - length : 0;
         const int last_column = spec_.padding == Padding::none ? std::min(end, length) : end;
+        const int read = faults_.has(Fault::pad_last_column) ? width_ - 1 : length - 1;
         text_start = std::clamp(begin - first_column, 0, length);
         for (int column = begin; column < last_column; ++column) {
             const int position = column - first_column;
             const bool real = position >= 0 && position < length;
-            call_.add(real ? mine.tokens[static_cast<std::size_t>(position)] : pad_,
-                      real ? position : slot_padding);
-            if (position == length - 1) {
+            call_.add(real ? mine.tokens[static_cast<std::size_t>(shown + position)] : pad_,
+                      real ? stored + position - text_start : slot_padding);
+            if (position == read) {
                 read_here();
                 ends_.push_back(request);
             }
         }
     }
-    end_row(request, text_start);
+    end_row(request, shown + text_start, counter_);
 }
 
 /// Chooses for every row of `ends_`. `keep`: other calls of this step will overwrite the logits.
@@ -184,6 +218,8 @@ Result<void> BatchLane::step_prefill(LaneStep& step, std::stop_token stop) {
         DS_TRY(choose_ends(*output, step, ends_apart));
     }
     prefilled_ = true;
+    for (int row = 0; row < n_row() && faults_.has(Fault::token_missing); ++row)
+        DS_TRY(cache_->truncate(row, cache_->next_position(row) - 1));
     return {};
 }
 
@@ -202,19 +238,31 @@ Result<void> BatchLane::step_whole(LaneStep& step, std::stop_token stop) {
     return choose_ends(*output, step, false);
 }
 
+/// Adds a row with the tokens of `request` that row `row` of the cache does not hold yet.
+void BatchLane::add_newest(int request, int row) {
+    const RequestState& mine = state(request);
+    const auto n = static_cast<int>(mine.tokens.size());
+    int first_fed = n - 1;
+    if (faults_.has(Fault::token_twice) && mine.n_chosen == 1) first_fed = n - 2;
+    if (faults_.has(Fault::prefix_fed_again) || faults_.has(Fault::prompt_reprocessed)) first_fed = 0;
+    if (faults_.has(Fault::prompt_reprocessed)) cache_->clear_row(row);
+    std::int32_t position = cache_->next_position(row);
+    if (!mine.finished) {
+        for (int k = first_fed; k < n; ++k) call_.add(mine.tokens[static_cast<std::size_t>(k)], position++);
+        read_here();
+        ends_.push_back(request);
+    }
+    end_row(request, first_fed, counter_);
+}
+
 Result<void> BatchLane::step_decode(LaneStep& step, std::stop_token stop) {
     begin_call();
     ends_.clear();
     for (int i = first(); i < last(); ++i) {
-        const RequestState& mine = state(i);
-        const auto newest = static_cast<std::int32_t>(mine.tokens.size()) - 1;
-        if (!mine.finished) {
-            call_.add(mine.tokens.back(), newest);
-            read_here();
-            ends_.push_back(i);
-        }
-        end_row(i, newest);
+        if (state(i).finished && faults_.has(Fault::rows_not_reindexed)) continue;
+        add_newest(i, call_.batch());
     }
+    while (call_.batch() < n_row()) end_row();
     const auto output = call_model(step, logit_rows_, std::move(stop));
     if (!output) return output.error();
     return choose_ends(*output, step, false);

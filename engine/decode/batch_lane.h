@@ -32,6 +32,9 @@ private:
     bool group_is_done() const;
     Result<void> open_group();
     bool has_room(int request) const;
+    int first_shown(const RequestState& request) const;
+    int extra_entries(int entries) const;
+    void add_newest(int request, int row);
     std::string room_of() const;
     void add_columns(int request, int begin, int end);
     Result<void> step_prefill(LaneStep& step, std::stop_token stop);
@@ -39,7 +42,8 @@ private:
     Result<void> step_decode(LaneStep& step, std::stop_token stop);
     Result<void> choose_ends(const ForwardOutput& output, LaneStep& step, bool keep);
 
-    int group_ = 0;  // first request of the group
+    int group_ = 0;    // first request of the group
+    int counter_ = 0;  // what is left of it from the groups before, by mistake
     bool prefilled_ = false;
     int width_ = 0;  // columns of the group's prefill rectangle
     std::int32_t pad_ = 0;

@@ -9,33 +9,35 @@ namespace decodescope {
 
 namespace {
 
-void count(const CallTokens& call, const KvCache* cache, std::vector<CacheCounts>& counts) {
+void count(const CallTokens& call, std::span<const CallRow> rows, const KvCache* cache,
+           std::vector<CacheCounts>& counts) {
     counts.assign(static_cast<std::size_t>(call.batch()), {});
     if (cache == nullptr) return;
     for (int b = 0; b < call.batch(); ++b) {
         const auto held = cache->slot_positions(b);
         counts[static_cast<std::size_t>(b)] = {
             static_cast<std::int64_t>(held.size()) - std::count(held.begin(), held.end(), slot_empty),
-            cache->next_position(b)};
+            cache->next_position(b) + rows[static_cast<std::size_t>(b)].counter};
     }
 }
 
 }  // namespace
 
-void CallWatch::begin(const CallTokens& call, const KvCache* cache, ForwardHook* hook) {
+void CallWatch::begin(const CallTokens& call, std::span<const CallRow> rows, const KvCache* cache,
+                      ForwardHook* hook) {
     hook_ = hook;
     planned_ = false;
     query_.assign(call.positions().begin(), call.positions().end());
     for (std::int32_t& position : query_) position = std::max(position, 0);
     key_ = query_;
-    count(call, cache, before_);
+    count(call, rows, cache, before_);
     start_ns_ = now_ns();
 }
 
 void CallWatch::end(const CallTokens& call, std::span<const CallRow> rows, const KvCache* cache,
                     const AttentionPlan& plan, std::span<const float> logits, const Error* error) {
     const std::int64_t duration = now_ns() - start_ns_;
-    count(call, cache, after_);
+    count(call, rows, cache, after_);
     observer_.called({call, rows, query_, key_, cache, before_, after_, planned_ ? &plan : nullptr, logits,
                       duration, error});
 }

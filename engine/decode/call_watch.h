@@ -16,7 +16,8 @@ public:
 
     CallObserver& observer() { return observer_; }
     /// Before a call; `hook` may be null.
-    void begin(const CallTokens& call, const KvCache* cache, ForwardHook* hook);
+    void begin(const CallTokens& call, std::span<const CallRow> rows, const KvCache* cache,
+               ForwardHook* hook);
     /// After it; `plan` is that of the call, `logits` those of all its tokens.
     void end(const CallTokens& call, std::span<const CallRow> rows, const KvCache* cache,
              const AttentionPlan& plan, std::span<const float> logits, const Error* error);

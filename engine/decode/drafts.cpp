@@ -31,6 +31,7 @@ Result<void> DraftModel::open(int entries, int max_call) {
     call_.reserve(1, max_call);
     history_.reserve(static_cast<std::size_t>(entries) + 1);
     counts_ = {};
+    n_lost_ = 0;
     return {};
 }
 
@@ -60,10 +61,9 @@ Result<std::span<const float>> DraftModel::feed(std::span<const std::int32_t> to
 }
 
 Result<void> DraftModel::catch_up(std::span<const std::int32_t> text, std::stop_token stop) {
-    const auto seen = static_cast<std::size_t>(cache_->next_position());
     const auto room = static_cast<std::size_t>(cache_->capacity());
-    if (text.size() <= seen || text.size() > room) return {};
-    const auto fed = feed(text.subspan(seen), false, std::move(stop));
+    if (text.size() <= seen() || text.size() > room) return {};
+    const auto fed = feed(text.subspan(seen()), false, std::move(stop));
     return fed ? Result<void>() : Result<void>(fed.error());
 }
 
@@ -74,8 +74,7 @@ Result<void> DraftModel::draft(std::span<const std::int32_t> text, int n, std::i
     for (int i = 0; i < n; ++i) {
         // A draft model with a shorter context has nothing to say any more.
         if (static_cast<int>(history_.size()) > cache_->capacity()) return {};
-        const auto seen = static_cast<std::size_t>(cache_->next_position());
-        const auto logits = feed(std::span(history_).subspan(seen), true, stop);
+        const auto logits = feed(std::span(history_).subspan(seen()), true, stop);
         if (!logits) return logits.error();
         std::int32_t token = -1;
         if (distributions != nullptr) {
@@ -97,7 +96,14 @@ Result<void> DraftModel::draft(std::span<const std::int32_t> text, int n, std::i
 }
 
 Result<void> DraftModel::keep(int n_token) {
-    return cache_->truncate(0, std::min(n_token, cache_->next_position()));
+    return cache_->truncate(0, std::min(n_token - n_lost_, cache_->next_position()));
+}
+
+Result<void> DraftModel::lose(int n_entry) {
+    const int lost = std::min(n_entry, cache_->next_position());
+    DS_TRY(cache_->truncate(0, cache_->next_position() - lost));
+    n_lost_ += lost;
+    return {};
 }
 
 std::int32_t draw(std::span<const double> weights, double u) {

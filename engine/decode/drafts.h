@@ -41,6 +41,8 @@ public:
                        std::stop_token stop);
     /// Forgets what lies behind the first `n_token` tokens.
     Result<void> keep(int n_token);
+    /// Drops the newest `n_entry` entries and goes on as if it still had them: a deliberate mistake.
+    Result<void> lose(int n_entry);
 
     const KvCache* cache() const { return cache_.get(); }
     /// Forward calls and token rows since the last `take_counts`.
@@ -51,6 +53,8 @@ public:
     Counts take_counts() { return std::exchange(counts_, {}); }
 
 private:
+    /// Tokens of the text that need not be forwarded again.
+    std::size_t seen() const { return static_cast<std::size_t>(cache_->next_position() + n_lost_); }
     Result<std::span<const float>> feed(std::span<const std::int32_t> tokens, bool logits,
                                         std::stop_token stop);
 
@@ -62,6 +66,7 @@ private:
     CallTokens call_;
     std::vector<std::int32_t> history_;
     int max_call_ = 0;
+    int n_lost_ = 0;  // tokens that were forwarded and whose entries are gone, by mistake
     Counts counts_;
 };
 

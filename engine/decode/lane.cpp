@@ -12,6 +12,8 @@
 #include "engine/decode/beam_lane.h"
 #include "engine/decode/continuous_lane.h"
 #include "engine/decode/speculative_lane.h"
+#include "engine/fault/fault_catalogue.h"
+#include "engine/fault/faulty_forward.h"
 #include "engine/measure/allocation_count.h"
 #include "engine/measure/process_memory.h"
 
@@ -43,7 +45,20 @@ FinishReason finish_reason(ErrorKind kind) {
 }
 
 Lane::Lane(const LaneSpec& spec, LaneContext context)
-    : spec_(spec), context_(std::move(context)), workspace_(context_.ledger, spec.allocation) {}
+    : spec_(spec), context_(std::move(context)), workspace_(context_.ledger, spec.allocation) {
+    // `make_lane` has refused what is not known.
+    if (const auto faults = fault_set(spec_)) faults_ = *faults;
+}
+
+Lane::~Lane() = default;
+
+Window Lane::window() const {
+    Window window = effective_window(spec_.window, config().window);
+    if (faults_.has(Fault::window_ignored)) window = {};
+    if (faults_.has(Fault::window_too_wide)) ++window.size;
+    if (faults_.has(Fault::window_too_narrow)) --window.size;
+    return window;
+}
 
 Error Lane::refused(ErrorKind kind, std::string_view what) const {
     return {kind, fmt::format("Lane {}: {}.", quote(spec_.name), what)};
@@ -61,6 +76,7 @@ bool Lane::is_stop(std::int32_t token) const {
 
 int Lane::most_entries() const {
     const int positions = config().n_positions;
+    if (faults_.has(Fault::overflow_last_slot) || faults_.has(Fault::ring_without_window)) return positions;
     return spec_.cache.capacity > 0 ? std::min(positions, spec_.cache.capacity) : positions;
 }
 
@@ -81,6 +97,7 @@ Result<void> Lane::make_cache(int batch, const KvRoom& room) {
     auto cache = decodescope::make_cache(spec_.cache, shape, room, context_.ledger, identity);
     if (!cache) return refused(cache.error());
     cache_ = *std::move(cache);
+    cache_->misbehave(faults_);
     return {};
 }
 
@@ -91,6 +108,9 @@ Result<void> Lane::start(Workload workload, TokenFeed* feed) {
     states_.assign(workload_.requests.size(), {});
     samplers_.clear();
     n_step_ = 0;
+    if (faults_.any())
+        faulty_forward_ = std::make_unique<FaultyForward>(faults_, context_.weights,
+                                                          effective_window(spec_.window, config().window));
     if (workload_.requests.empty())
         return refused(ErrorKind::bad_input, "got no requests, expected at least one");
     for (int i = 0; i < n_request(); ++i) {
@@ -185,9 +205,9 @@ void Lane::begin_call() {
     logit_rows_.clear();
 }
 
-void Lane::end_row(int request, int text_start) {
+void Lane::end_row(int request, int text_start, int counter) {
     const int first = call_.begin(call_.batch());
-    CallRow row{request, text_start, -1};
+    CallRow row{request, text_start, counter, -1};
     for (const std::int32_t token : logit_rows_) {
         if (token >= first) row.read_token = token - first;
     }
@@ -207,13 +227,17 @@ void Lane::reserve_call(int batch, int rows, int n_logits) {
 
 Result<void> Lane::reorder(std::span<const int> parents) {
     if (watch_) watch_->observer().reordered(parents);
+    // The prompt's row must reach all beams before they can cross.
+    const bool spread = cache_->length(cache_->batch() - 1) == 0;
+    if (faults_.has(Fault::beams_not_reordered) && !spread) return {};
     return cache_->reorder(parents);
 }
 
 /// The same call as an observer is to see it: logits of all tokens, of which the lane then gets its own.
-Result<ForwardOutput> Lane::call_watched(std::span<const std::int32_t> logit_rows, std::stop_token stop) {
+Result<ForwardOutput> Lane::call_watched(std::span<const std::int32_t> logit_rows, std::stop_token stop,
+                                         ForwardHook* hook) {
     const std::vector<std::int32_t> all = all_rows(call_);
-    watch_->begin(call_, cache_.get(), nullptr);
+    watch_->begin(call_, call_rows_, cache_.get(), hook);
     auto output = forward(*context_.weights, call_, all, cache_.get(), window(), workspace_,
                           *context_.backend, std::move(stop), &*watch_);
     watch_->end(call_, call_rows_, cache_.get(), workspace_.plan(),
@@ -231,9 +255,10 @@ Result<ForwardOutput> Lane::call_watched(std::span<const std::int32_t> logit_row
 
 Result<ForwardOutput> Lane::call_model(LaneStep& step, std::span<const std::int32_t> logit_rows,
                                        std::stop_token stop) {
-    auto output = watch_ ? call_watched(logit_rows, std::move(stop))
+    if (faulty_forward_) faulty_forward_->begin_call(call_, call_rows_, cache_.get());
+    auto output = watch_ ? call_watched(logit_rows, std::move(stop), faulty_forward_.get())
                          : forward(*context_.weights, call_, logit_rows, cache_.get(), window(), workspace_,
-                                   *context_.backend, std::move(stop));
+                                   *context_.backend, std::move(stop), faulty_forward_.get());
     if (!output) return output;
     if (step.fed_first < 0) step.fed_first = call_.tokens().front();
     ++step.n_call;
@@ -281,6 +306,7 @@ void Lane::end_all(FinishReason finish, const std::string& reason) {
 void Lane::finish() {
     on_finish();
     cache_.reset();
+    faulty_forward_.reset();
     workspace_.release();
     feed_ = &own_choice_;
 }
@@ -303,6 +329,16 @@ Result<std::vector<int>> prefill_chunks_of(const LaneSpec& spec, int length) {
 }
 
 Result<std::unique_ptr<Lane>> make_lane(const LaneSpec& spec, LaneContext context) {
+    const auto fault = [&](std::string_view what) {
+        return Error{ErrorKind::bad_input, fmt::format("Lane {}: faults{}.", quote(spec.name), what)};
+    };
+    const auto faults = fault_set(spec);
+    if (!faults) return fault(faults.error().message);
+    for (const FaultInfo& info : fault_catalogue()) {
+        if (!faults->has(info.fault)) continue;
+        if (const auto fits = fault_fits_model(info.fault, spec, context.weights->config); !fits)
+            return fault(fmt::format(" has {}, which {}", quote(info.id), fits.error().message));
+    }
     switch (spec.mode) {
         case LaneMode::naive:
         case LaneMode::cached:

@@ -22,11 +22,14 @@
 #include "engine/decode/phase.h"
 #include "engine/decode/sampler.h"
 #include "engine/decode/sampling.h"
+#include "engine/fault/fault.h"
 #include "engine/model/forward.h"
 #include "engine/model/weights.h"
 #include "engine/model/workspace.h"
 
 namespace decodescope {
+
+class FaultyForward;
 
 /// What one user asks for.
 struct Request {
@@ -130,7 +133,7 @@ struct LaneContext {
 ///     start(...);  while (ready()) { step(); ... }  finish();
 class Lane {
 public:
-    virtual ~Lane() = default;
+    virtual ~Lane();
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
@@ -177,7 +180,7 @@ protected:
 
     const ModelConfig& config() const { return context_.weights->config; }
     /// The lane's window, else the one the model was trained with.
-    Window window() const { return effective_window(spec_.window, config().window); }
+    Window window() const;
     Error refused(ErrorKind kind, std::string_view what) const;
     /// The same failure, with this lane named.
     Error refused(const Error& error) const;
@@ -195,7 +198,7 @@ protected:
     /// Empties `call_` and what belongs to it.
     void begin_call();
     /// Closes the row of `call_` that is being built; see `CallRow`. Without arguments, it serves nobody.
-    void end_row(int request = -1, int text_start = 0);
+    void end_row(int request = -1, int text_start = 0, int counter = 0);
     /// The logits of the token of `call_` that was added last are wanted, to choose from.
     void read_here();
     /// Makes room for calls of `rows` tokens in `batch` rows.
@@ -226,14 +229,17 @@ protected:
     std::vector<Sampler> samplers_;         // [requests]
     int n_step_ = 0;                        // steps made
     std::optional<CallWatch> watch_;
+    FaultSet faults_;  // deliberate ones
 
 private:
-    Result<ForwardOutput> call_watched(std::span<const std::int32_t> logit_rows, std::stop_token stop);
+    Result<ForwardOutput> call_watched(std::span<const std::int32_t> logit_rows, std::stop_token stop,
+                                       ForwardHook* hook);
 
     TokenFeed own_choice_;
-    std::vector<RequestState> states_;   // [requests]
-    std::vector<ChosenToken> chosen_;    // of the last step
-    std::vector<float> watched_logits_;  // [logit rows, vocab] of the last watched call
+    std::vector<RequestState> states_;               // [requests]
+    std::vector<ChosenToken> chosen_;                // of the last step
+    std::unique_ptr<FaultyForward> faulty_forward_;  // null without faults
+    std::vector<float> watched_logits_;              // [logit rows, vocab] of the last watched call
 };
 
 /// The lane that `spec` describes. `spec` is one that an experiment's `validate` accepts; what depends on the

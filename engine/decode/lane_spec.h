@@ -71,7 +71,7 @@ struct LaneSpec {
     std::vector<int>
         prefill_partition;  ///< explicit chunk sizes (must sum to the prompt); overrides prefill_chunk
     AllocationPolicy allocation = AllocationPolicy::reused;
-    std::vector<std::string> faults;  ///< ids of deliberate faults; none are known yet, so it must be empty
+    std::vector<std::string> faults;  ///< ids of deliberate faults, see `fault_catalogue`
 };
 
 }  // namespace decodescope

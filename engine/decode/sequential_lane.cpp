@@ -46,7 +46,10 @@ int SequentialLane::longest_chunk() const {
 }
 
 Result<void> SequentialLane::allocate(int batch, int max_call, int rollback, int rows, int n_logits) {
-    const int capacity = spec_.cache.capacity > 0 ? spec_.cache.capacity : entries();
+    const bool keeps = faults_.has(Fault::drafts_kept) || faults_.has(Fault::rollback_position_only) ||
+                       faults_.has(Fault::rollback_short);
+    const int spare = keeps ? request(current_).new_tokens * spec_.draft.tokens : 0;
+    const int capacity = spec_.cache.capacity > 0 ? spec_.cache.capacity : entries() + spare;
     cache_.reset();
     DS_TRY(make_cache(batch, {capacity, max_call, rollback, window()}));
     const int slots = std::max(entries(), cache_->capacity());

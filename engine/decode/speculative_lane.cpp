@@ -144,6 +144,20 @@ Result<void> SpeculativeLane::accept_by_rejection(const ForwardOutput& output, L
                   output.logits.subspan(drafts_.size() * vocab, vocab));
 }
 
+/// Drops the entries of drafts that did not hold; what was chosen last has none yet.
+Result<void> SpeculativeLane::roll_back(int n_rejected) {
+    int dropped = n_rejected;
+    if (n_rejected > 0) {
+        if (faults_.has(Fault::drafts_kept) || faults_.has(Fault::rollback_position_only)) dropped = 0;
+        if (faults_.has(Fault::rollback_short)) dropped -= 1;
+        if (faults_.has(Fault::rollback_long)) dropped += 1;
+    }
+    DS_TRY(cache_->truncate(0, cache_->next_position() - dropped));
+    if (!draft_) return {};
+    DS_TRY(draft_->keep(static_cast<int>(state(current_).tokens.size())));
+    return n_rejected > 0 && faults_.has(Fault::draft_cache_trim) ? draft_->lose(2) : Result<void>();
+}
+
 Result<void> SpeculativeLane::on_step(LaneStep& step, std::stop_token stop) {
     RequestState& mine = state(current_);
     mine.started = true;
@@ -154,12 +168,13 @@ Result<void> SpeculativeLane::on_step(LaneStep& step, std::stop_token stop) {
     } else {
         DS_TRY(make_drafts(stop));
         begin_call();
-        const auto position = static_cast<std::int32_t>(mine.tokens.size()) - 1;
+        const auto newest = static_cast<std::int32_t>(mine.tokens.size()) - 1;
+        const auto position = static_cast<std::int32_t>(cache_->next_position());
         call_.add(mine.tokens.back(), position);
         for (std::size_t i = 0; i < drafts_.size(); ++i)
             call_.add(drafts_[i], position + 1 + static_cast<std::int32_t>(i));
         for (std::int32_t i = 0; i < call_.n_token(); ++i) logit_rows_.push_back(i);
-        end_row(current_, position);
+        end_row(current_, newest);
         const auto output = call_model(step, logit_rows_, stop);
         if (!output) return output.error();
         step.logits = output->logits;
@@ -167,10 +182,7 @@ Result<void> SpeculativeLane::on_step(LaneStep& step, std::stop_token stop) {
         DS_TRY(spec_.draft.acceptance == Acceptance::rejection ? accept_by_rejection(*output, step)
                                                                : accept_matches(*output, step));
         if (watch_) watch_->observer().verified(0, step.n_accepted);
-        // Entries of drafts that do not hold go; what was chosen last has none yet.
-        const int kept = static_cast<int>(mine.tokens.size());
-        DS_TRY(cache_->truncate(0, kept));
-        if (draft_) DS_TRY(draft_->keep(kept));
+        DS_TRY(roll_back(step.n_drafted - step.n_accepted));
     }
     if (draft_) {
         const DraftModel::Counts counts = draft_->take_counts();

@@ -34,6 +34,7 @@ private:
     Result<void> make_drafts(std::stop_token stop);
     Result<void> accept_matches(const ForwardOutput& output, LaneStep& step);
     Result<void> accept_by_rejection(const ForwardOutput& output, LaneStep& step);
+    Result<void> roll_back(int n_rejected);
     bool goes_on(std::int32_t token) const;
 
     std::optional<DraftModel> draft_;

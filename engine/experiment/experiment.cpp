@@ -8,6 +8,7 @@
 
 #include "engine/core/quote.h"
 #include "engine/experiment/field_check.h"
+#include "engine/fault/fault_catalogue.h"
 
 namespace decodescope {
 
@@ -102,6 +103,14 @@ Result<void> check_lanes(const Experiment& experiment) {
         std::none_of(experiment.lanes.begin(), experiment.lanes.end(), named)) {
         return field_error("reference",
                            fmt::format("is {}, expected the name of a lane", quote(experiment.reference)));
+    }
+    const std::size_t reference = experiment.reference_index();
+    const LaneSpec& lane = experiment.lanes[reference];
+    // Nothing can be told from a comparison with a lane that is wrong itself.
+    if (!lane.faults.empty() && experiment.lanes.size() > 1) {
+        return field_error(fmt::format("lanes[{}].faults[0]", reference),
+                           fmt::format("is {}, but {} is the reference, expected one without faults",
+                                       quote(lane.faults[0]), quote(lane.name)));
     }
     return {};
 }
@@ -224,6 +233,14 @@ Result<void> check_against_model(const Experiment& experiment, const ModelConfig
     }
     for (std::size_t i = 0; i < experiment.lanes.size(); ++i) {
         const LaneSpec& lane = experiment.lanes[i];
+        for (std::size_t k = 0; k < lane.faults.size(); ++k) {
+            const auto fault = fault_from_id(lane.faults[k]);
+            if (!fault) continue;  // `validate` says so
+            const auto fits = fault_fits_model(*fault, lane, model);
+            if (fits) continue;
+            return field_error(fmt::format("lanes[{}].faults[{}]", i, k),
+                               fmt::format("is {}, which {}", quote(lane.faults[k]), fits.error().message));
+        }
         if (lane.mode == LaneMode::speculative && lane.draft.kind == DraftKind::layers &&
             lane.draft.layers >= model.n_layer) {
             return field_error(

@@ -66,7 +66,8 @@ struct Experiment {
 /// Checks what only the model can tell: token ids, top_k, the layers of drafts, the groups of kivi caches.
 Result<void> check_against_model(const Experiment& experiment, const ModelConfig& model);
 
-/// The lane that a word stands for on the command line ("naive", "static", "paged", "kivi", ...).
+/// The lane that a word stands for on the command line ("naive", "static", "paged", "kivi", ...), with the
+/// deliberate faults that follow it: "static+position-restart".
 Result<LaneSpec> lane_from_name(std::string_view name);
 /// Those words: "naive, concat, ...".
 std::string lane_words();

@@ -4,6 +4,7 @@
 
 #include "engine/core/quote.h"
 #include "engine/experiment/field_check.h"
+#include "engine/fault/fault_catalogue.h"
 
 namespace decodescope {
 
@@ -297,9 +298,8 @@ Result<void> check_lane(const std::string& path, const LaneSpec& lane, const Exp
     DS_TRY(check_prefill(path, lane, experiment));
     DS_TRY(check_draft(path, lane, experiment));
     DS_TRY(check_beam(path, lane, experiment));
-    if (!lane.faults.empty()) {
-        return field_error(path + ".faults[0]", fmt::format("is an unknown fault {}", quote(lane.faults[0])));
-    }
+    if (const auto faults = fault_set(lane); !faults)
+        return Error{faults.error().kind, fmt::format("{}.faults{}.", path, faults.error().message)};
     return {};
 }
 

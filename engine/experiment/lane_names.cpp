@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/core/quote.h"
 #include "engine/experiment/experiment.h"
+#include "engine/fault/fault_catalogue.h"
 
 namespace decodescope {
 
@@ -60,17 +63,28 @@ std::string lane_words() {
 }
 
 Result<LaneSpec> lane_from_name(std::string_view name) {
+    const std::string_view base = name.substr(0, name.find('+'));
     for (const Word& word : words) {
-        if (name != word.name) continue;
+        if (base != word.name) continue;
         LaneSpec lane;
         lane.name = name;
         lane.mode = word.mode;
         lane.cache.kind = word.cache;
         word.rest(lane);
+        for (std::size_t begin = base.size(); begin < name.size();) {
+            const std::size_t end = std::min(name.find('+', begin + 1), name.size());
+            const std::string_view id = name.substr(begin + 1, end - begin - 1);
+            const auto fault = fault_from_id(id);
+            if (!fault)
+                return Error{ErrorKind::bad_input, fmt::format("Lane {}: what follows the + {}.", quote(name),
+                                                               fault.error().message)};
+            lane.faults.emplace_back(id);
+            begin = end;
+        }
         return lane;
     }
     return Error{ErrorKind::bad_input,
-                 fmt::format("Lane {} is not known, expected one of {}.", quote(name), lane_words())};
+                 fmt::format("Lane {} is not known, expected one of {}.", quote(base), lane_words())};
 }
 
 }  // namespace decodescope

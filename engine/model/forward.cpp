@@ -14,8 +14,9 @@ namespace decodescope {
 
 namespace {
 
+/// `positions`: those of the call are what embeds and turns; a hook's are checked when it has named them.
 Result<void> check_input(const ModelConfig& config, const CallTokens& call,
-                         std::span<const std::int32_t> logit_rows) {
+                         std::span<const std::int32_t> logit_rows, bool positions) {
     if (call.n_token() < 1) {
         return Error{ErrorKind::bad_input,
                      fmt::format("Forward: got no tokens in {} rows, expected at least one.", call.batch())};
@@ -27,7 +28,7 @@ Result<void> check_input(const ModelConfig& config, const CallTokens& call,
             fmt::format("Forward: token id {} is outside the vocabulary of {}.", token, config.vocab)};
     }
     for (const std::int32_t position : call.positions()) {
-        if (position == slot_padding || (position >= 0 && position < config.n_positions)) continue;
+        if (!positions || position == slot_padding || (position >= 0 && position < config.n_positions)) continue;
         return Error{ErrorKind::capacity,
                      fmt::format("Forward: position {} is beyond the {} positions of the model.", position,
                                  config.n_positions)};
@@ -122,7 +123,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
                               ForwardHook* hook) {
     const Weights& weights = hook == nullptr ? given : hook->weights(given);
     const ModelConfig& config = weights.config;
-    DS_TRY(check_input(config, call, logit_rows));
+    DS_TRY(check_input(config, call, logit_rows, hook == nullptr));
     std::optional<UsedPositions> used;
     if (hook != nullptr) {
         auto ids = used_positions(config, call, cache, *hook);

@@ -206,7 +206,15 @@ private slots:
             "lanes[1].allocation is \"odd\", expected \"reused\" or \"fresh\".");
         row("fault", "lanes",
             lanes_with("{\"name\": \"b\", \"mode\": \"naive\", \"faults\": [\"top_left\"]}"),
-            "lanes[1].faults[0] is an unknown fault \"top_left\".");
+            "lanes[1].faults[0] is an unknown fault \"top_left\", perhaps mask-upper-left is meant.");
+        row("fault that does not fit", "lanes",
+            lanes_with("{\"name\": \"b\", \"mode\": \"naive\", \"faults\": [\"cache-kept\"]}"),
+            "lanes[1].faults[0] is \"cache-kept\", which needs a cached lane that serves one request after "
+            "another.");
+        row("faulty reference", "lanes",
+            "[{\"name\": \"a\", \"mode\": \"naive\", \"faults\": [\"dropout-on\"]}, "
+            "{\"name\": \"b\", \"mode\": \"naive\"}]",
+            "lanes[0].faults[0] is \"dropout-on\", but \"a\" is the reference, expected one without faults.");
         row("fault number", "lanes", lanes_with("{\"name\": \"b\", \"mode\": \"naive\", \"faults\": [1]}"),
             "lanes[1].faults[0] is 1, expected a text.");
         row("reference", "reference", "\"other\"", "reference is \"other\", expected the name of a lane.");
