@@ -26,6 +26,16 @@ std::string textOf(const Record& record, Format format) {
     return to_plain_text(record);
 }
 
+/// Why a lane with deliberate faults did not come to its end; empty when it did.
+std::string whyItFailed(const LaneRecord& lane) {
+    if (lane.spec.faults.empty()) return {};
+    for (const RepetitionRecord& repetition : lane.repetitions) {
+        if (repetition.finish == FinishReason::failed || repetition.finish == FinishReason::capacity)
+            return repetition.reason;
+    }
+    return {};
+}
+
 /// 0 = every lane ran to its end and agrees with the reference. The reasons go to standard error, because the
 /// result may be a file for machines.
 int judge(const Record& record) {
@@ -39,16 +49,15 @@ int judge(const Record& record) {
     int code = 0;
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         const LaneRecord& lane = record.lanes[i];
+        if (const std::string why = whyItFailed(lane); !why.empty()) {
+            reportNote(fmt::format("Lane {} failed, as a faulty lane may: {}", quote(lane.spec.name), why));
+            code = 1;
+            continue;
+        }
         if (lane.agrees_with(record.reference())) continue;
         // Not meant to agree: its distance is in the table, and no failure.
         if (!approximation(record, i).empty()) continue;
         code = 1;
-        if (!lane.spec.faults.empty() && !lane.repetitions.empty() &&
-            !lane.repetitions.back().reason.empty()) {
-            reportNote(fmt::format("Lane {} ended early: {}", quote(lane.spec.name),
-                                   lane.repetitions.back().reason));
-            continue;
-        }
         const int step = lane.first_different_token(record.reference());
         reportNote(fmt::format("The output of lane {} differs from that of {}: {}.", quote(lane.spec.name),
                                quote(record.reference().spec.name),

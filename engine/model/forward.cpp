@@ -28,7 +28,8 @@ Result<void> check_input(const ModelConfig& config, const CallTokens& call,
             fmt::format("Forward: token id {} is outside the vocabulary of {}.", token, config.vocab)};
     }
     for (const std::int32_t position : call.positions()) {
-        if (!positions || position == slot_padding || (position >= 0 && position < config.n_positions)) continue;
+        if (!positions || position == slot_padding || (position >= 0 && position < config.n_positions))
+            continue;
         return Error{ErrorKind::capacity,
                      fmt::format("Forward: position {} is beyond the {} positions of the model.", position,
                                  config.n_positions)};
