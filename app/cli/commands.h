@@ -17,6 +17,7 @@ struct Session {
 void addRunCommand(CLI::App& app, Session& session);
 void addInspectCommand(CLI::App& app, Session& session);
 void addTokenizeCommand(CLI::App& app, Session& session);
+void addFaultsCommand(CLI::App& app, Session& session);
 void addVerifyCommand(CLI::App& app, Session& session);
 void addDiagnoseCommand(CLI::App& app, Session& session);
 

@@ -253,6 +253,9 @@ void BatchLane::add_newest(int request, int row) {
         ends_.push_back(request);
     }
     end_row(request, first_fed, counter_);
+    // The inputs move, masks with them; the cache does not.
+    if (faults_.has(Fault::rows_not_reindexed) && spec_.padding == Padding::left)
+        call_rows_.back().masked = width_ - mine.prompt_length;
 }
 
 Result<void> BatchLane::step_decode(LaneStep& step, std::stop_token stop) {

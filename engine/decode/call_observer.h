@@ -17,6 +17,7 @@ struct CallRow {
     std::int32_t request = -1;     ///< -1 = nobody
     std::int32_t text_start = 0;   ///< index in the request's tokens of the first one fed
     std::int32_t counter = 0;      ///< by how much the lane miscounts what the row has seen
+    std::int32_t masked = -1;      ///< leading slots that its lane masks; -1 = those that hold pads
     std::int32_t read_token = -1;  ///< token of the row whose logits the next one is chosen from; -1 = none
 };
 

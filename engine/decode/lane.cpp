@@ -207,7 +207,7 @@ void Lane::begin_call() {
 
 void Lane::end_row(int request, int text_start, int counter) {
     const int first = call_.begin(call_.batch());
-    CallRow row{request, text_start, counter, -1};
+    CallRow row{.request = request, .text_start = text_start, .counter = counter};
     for (const std::int32_t token : logit_rows_) {
         if (token >= first) row.read_token = token - first;
     }

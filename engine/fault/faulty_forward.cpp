@@ -181,6 +181,10 @@ void FaultyForward::see(const AttentionPlan& plan, const KvCache* cache, int b, 
             visible);
     }
     if (!appends) return;
+    const std::int32_t masked = call_rows_[static_cast<std::size_t>(b)].masked;
+    if (masked >= 0)
+        see_slots(
+            n_slot, [&](std::int32_t s) { return s >= masked && s <= own; }, visible);
     if (faults_.has(Fault::mask_none_on_append))
         see_slots(
             n_slot, [&](std::int32_t s) { return at(s) != slot_empty; }, visible);
@@ -199,7 +203,8 @@ void FaultyForward::see(const AttentionPlan& plan, const KvCache* cache, int b, 
 void FaultyForward::plan(const CallTokens&, const KvCache* cache, AttentionPlan& plan) {
     const bool pads = faults_.has(Fault::pad_mask_none) || faults_.has(Fault::pad_mask_dropped);
     const bool append = faults_.has(Fault::mask_none_on_append) || faults_.has(Fault::mask_upper_left) ||
-                        faults_.has(Fault::mask_self_hidden) || faults_.has(Fault::spare_slots_visible);
+                        faults_.has(Fault::mask_self_hidden) || faults_.has(Fault::spare_slots_visible) ||
+                        faults_.has(Fault::rows_not_reindexed);
     if (!pads && !(append && appends_)) return;
     const bool spare = faults_.has(Fault::spare_slots_visible) && cache != nullptr;
     plan.amend(spare ? cache->capacity() : 0,

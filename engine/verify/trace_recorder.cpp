@@ -136,7 +136,9 @@ void TraceRecorder::add_mask(const SeenCall& seen, TraceCall& call) const {
     for (int b = 0; b < call.batch; ++b) {
         std::uint8_t* mask = call.attention_mask.data() + index(std::int64_t{b} * call.mask_columns);
         const auto held = slots_of(b);
-        for (std::size_t slot = 0; slot < held.size(); ++slot) mask[slot] = held[slot] >= 0;
+        const std::int32_t masked = seen.rows[index(b)].masked;
+        for (std::size_t slot = 0; slot < held.size(); ++slot)
+            mask[slot] = masked < 0 ? held[slot] >= 0 : static_cast<std::int32_t>(slot) >= masked;
         for (int q = 0; q < plan.n_query(b); ++q) {
             for (const SlotRange& range : plan.visible(b, q))
                 std::fill(mask + range.begin, mask + range.end, std::uint8_t{1});

@@ -110,6 +110,7 @@ inline FaultCase fault_case(Fault fault, bool healthy = false) {
             made = case_of(spec, {prompt_of_7, other, {3, 1, 4, 15, 9, 2, 6, 41, 42}}, 3);
             break;
         }
+        case Fault::dropout_on: made = case_of(spec, {prompt_of_7, prompt_of_7}, 3); break;
         case Fault::heads_tiled:
         case Fault::heads_not_transposed: made = case_of(spec, {prompt_of_7}, 3); break;
         case Fault::concat_wrong_axis: made = case_of(named("concat"), {prompt_of_7}, 3); break;
@@ -132,8 +133,9 @@ inline FaultCase fault_case(Fault fault, bool healthy = false) {
         case Fault::blocks_never_freed:
             spec = named("continuous");
             spec.cache.block = 4;
+            spec.cache.blocks = 8;
             spec.max_rows = 1;
-            made = case_of(spec, {prompt_of_7, prompt_of_3, {5, 17, 8, 30}}, 3);
+            made = case_of(spec, {prompt_of_7, prompt_of_3, {5, 17, 8, 30}, prompt_of_7}, 3);
             break;
         default: made = case_of(spec, {prompt_of_7}, 6); break;
     }

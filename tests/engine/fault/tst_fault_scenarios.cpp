@@ -61,7 +61,7 @@ public:
     std::vector<double> feed(const Ids& ids, bool faulty, Watch* watch = nullptr) {
         call_.clear();
         call_.add_row(ids, cache_->next_position());
-        const CallRow row{0, cache_->next_position(), 0, -1};
+        const CallRow row{.request = 0, .text_start = cache_->next_position()};
         if (faulty) faulty_->begin_call(call_, std::span(&row, 1), cache_.get());
         ForwardHook* hook = watch != nullptr ? static_cast<ForwardHook*>(watch)
                             : faulty         ? faulty_.get()

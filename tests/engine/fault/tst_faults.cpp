@@ -56,7 +56,7 @@ constexpr Fingerprint fingerprints[] = {
     {Fault::draft_cache_trim, "exact", nullptr},
     {Fault::prefix_mutated, "A: ....... . .; B: ... . .; C: xx x x", nullptr},
     {Fault::stale_weights, "A: ....... x x x x x", nullptr},
-    {Fault::dropout_on, "A: xxxxxxx x x x x x", nullptr},
+    {Fault::dropout_on, "A: xxxxxxx x x; B: xxxxxxx x x", nullptr},
     {Fault::heads_tiled, nullptr, "A: xxxxxxx x x"},
     {Fault::heads_tiled_decode, nullptr, "A: ....... x x x x x"},
     {Fault::heads_not_transposed, "A: xxxxxxx x x", nullptr},
@@ -67,7 +67,7 @@ constexpr Fingerprint fingerprints[] = {
     {Fault::positions_bf16, "..x x", nullptr},
     {Fault::scales_dropped, "A: xxxxxxx x x", nullptr},
     {Fault::prompt_reprocessed, "A: ....... ........ ......... .......... ........... ............", nullptr},
-    {Fault::blocks_never_freed, "A: ....... . .; B: !", nullptr},
+    {Fault::blocks_never_freed, "A: ....... . .; B: ... . .; C: .... . .; D: !", nullptr},
 };
 // clang-format on
 static_assert(std::size(fingerprints) == n_fault);
