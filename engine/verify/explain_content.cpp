@@ -72,6 +72,16 @@ public:
         }
     }
 
+    /// Without `amend`.
+    Explanation& bare(FaultKind kind, const std::string& summary) {
+        Explanation& rule = out_.emplace_back();
+        rule.kind = kind;
+        rule.summary = summary;
+        rule.tensor = "cache";
+        rule.describe = describe_length;
+        return rule;
+    }
+
 private:
     std::vector<Explanation>& out_;
 };
@@ -82,9 +92,13 @@ std::vector<std::pair<int, int>> others(const ReplaySituation& here) {
     std::vector<std::pair<int, int>> found;
     std::set<std::pair<int, std::string>> met;
     const ReadRow& mine = here.read();
+    std::set<std::pair<int, int>> own;
+    for (const ReadRow* row = &mine; row->from_call >= 0;
+         row = &here.reading.row(row->from_call, row->from_row))
+        own.emplace(row->from_call, row->from_row);
     for (int c = here.call - 1; c >= 0 && found.size() < most; --c) {
         for (int b = 0; b < static_cast<int>(here.after[at(c)].size()); ++b) {
-            if (here.after[at(c)][at(b)].empty() || (c == mine.from_call && b == mine.from_row)) continue;
+            if (here.after[at(c)][at(b)].empty() || own.contains({c, b})) continue;
             if (met.emplace(b, here.reading.row(c, b).request).second) found.emplace_back(c, b);
         }
     }
@@ -97,10 +111,13 @@ std::string name_of(const ReplaySituation& here, int call, int row) {
 }
 
 void add_leftovers(const ReplaySituation& here, Rules& rules) {
-    const bool speculates =
-        here.read().from_call >= 0 &&
-        (!here.trace.calls[at(here.read().from_call)].accepted.empty() ||
-         here.reading.row(here.read().from_call, here.read().from_row).end() > here.read().start);
+    // A call that verifies drafts says so, or is one of several tokens of which not all were kept.
+    const bool speculates = [&] {
+        if (here.read().from_call < 0) return false;
+        const ReadRow& from = here.reading.row(here.read().from_call, here.read().from_row);
+        return !here.trace.calls[at(here.read().from_call)].accepted.empty() ||
+               (from.start > 0 && from.n_real > 1 && from.end() > here.read().start);
+    }();
     const bool adopted =
         here.read().from_call >= 0 &&
         here.reading.row(here.read().from_call, here.read().from_row).request != here.read().request;
@@ -138,16 +155,74 @@ void add_leftovers(const ReplaySituation& here, Rules& rules) {
               });
 }
 
+/// The row's mask has moved with its request, the rows of the cache have not: it sees what another row has
+/// stored, but for as many slots as it has pads itself.
+void add_moved_row(Rules& rules, int call, int row, const std::string& who) {
+    Explanation& rule =
+        rules.bare(FaultKind::batch, fmt::format("the row goes on from what {} has stored", who));
+    rule.amend = [call, row](const ReplaySituation& now, ReplayRow& found) {
+        const auto is_theirs = [&](const ReplayEntry& entry) {
+            return now.reading.row(entry.call, entry.row).request == now.reading.row(call, row).request;
+        };
+        const bool went_on = std::any_of(now.stored.begin(), now.stored.end(), is_theirs);
+        found.kept = went_on ? now.stored : now.after[at(call)][at(row)];
+        const std::int32_t hidden = now.read().pads_before;
+        found.see([&](std::int32_t query, std::int32_t key) {
+            return found.place_of(query) >= 0 && key >= hidden && key <= query;
+        });
+    };
+}
+
+/// Blocks of `size` slots whose memory is handed out again while a row still reads it: what the row stores
+/// in block `to` is then also what it finds in its block `from`.
+void add_reused_blocks(const ReplaySituation& here, Rules& rules) {
+    if (here.read().n_real == 0) return;
+    const int place = here.read().start;
+    for (const int size : {2, 4, 8, 16, 32, 64}) {
+        const int to = place / size;
+        for (int from = 0; from < to; ++from) {
+            Explanation& rule =
+                rules.bare(FaultKind::isolation,
+                           fmt::format("a block of {} slots was given away while it was still read", size));
+            rule.amend = [size, from, to](const ReplaySituation&, ReplayRow& row) {
+                const auto n = row.tokens.size();
+                for (std::size_t t = 0; t < n; ++t) {
+                    const ReplayToken token = row.tokens[t];
+                    if (token.place < 0 || token.place / size != to) continue;
+                    for (ReplayEntry& entry : row.kept) {
+                        if (entry.place != from * size + token.place % size) continue;
+                        entry.slot = -1 - static_cast<std::int32_t>(row.tokens.size());
+                        row.tokens.push_back(token);
+                    }
+                }
+            };
+            rule.describe = [size, from, to](const ReplaySituation&, const ReplayRow&, const ReplayRow&) {
+                const auto range = [size](int block) {
+                    return fmt::format("{} to {}", block * size, (block + 1) * size - 1);
+                };
+                return std::pair(fmt::format("entries of tokens {}", range(from)),
+                                 fmt::format("what was stored for tokens {} in their place", range(to)));
+            };
+        }
+    }
+}
+
 void add_mixtures(const ReplaySituation& here, Rules& rules) {
     const ReadRow& mine = here.read();
+    const bool adopted =
+        mine.from_call >= 0 && here.reading.row(mine.from_call, mine.from_row).request != mine.request &&
+        !here.reading.row(mine.from_call, mine.from_row).request.empty() && here.trace_call().parents.empty();
     for (const auto& [call, row] : others(here)) {
         const std::string who = name_of(here, call, row);
         const bool same_batch = mine.from_call >= 0 && call == mine.from_call;
+        const bool beams = same_batch && !here.trace_call().parents.empty();
         const auto theirs = [call = call, row = row](const ReplaySituation& now) -> const ReplayEntries& {
             return now.after[at(call)][at(row)];
         };
         if (mine.start > 0) {
-            rules.add(same_batch ? FaultKind::batch : FaultKind::isolation,
+            rules.add(adopted      ? FaultKind::prefix
+                      : same_batch ? FaultKind::batch
+                                   : FaultKind::isolation,
                       fmt::format("the row goes on from what {} has stored", who),
                       [theirs](const ReplaySituation& now, ReplayEntries& kept) {
                           kept.clear();
@@ -158,6 +233,7 @@ void add_mixtures(const ReplaySituation& here, Rules& rules) {
             rules.add(FaultKind::isolation, fmt::format("the row goes on from what {} has stored", who),
                       [theirs](const ReplaySituation& now, ReplayEntries& kept) { kept = theirs(now); });
         }
+        if (mine.from_call >= 0) add_moved_row(rules, call, row, who);
         // Entries from some place on, or of one block, are another request's.
         constexpr int most_cuts = 48;
         for (int cut = 0; cut < std::min(mine.start, most_cuts); ++cut) {
@@ -168,7 +244,7 @@ void add_mixtures(const ReplaySituation& here, Rules& rules) {
                         if (other.place == entry.place) entry = other;
                 }
             };
-            rules.add(FaultKind::prefix,
+            rules.add(beams ? FaultKind::batch : FaultKind::prefix,
                       fmt::format("the stored prefix holds entries of {} from place {} on", who, cut),
                       [from, cut](const ReplaySituation& now, ReplayEntries& kept) {
                           from(now, kept, cut, 1 << 30);
@@ -183,6 +259,7 @@ void add_content_rules(const ReplaySituation& here, std::vector<Explanation>& ou
     Rules rules(out);
     add_leftovers(here, rules);
     add_mixtures(here, rules);
+    add_reused_blocks(here, rules);
 }
 
 void add_layout_rules(const ReplaySituation& here, std::vector<Explanation>& out) {

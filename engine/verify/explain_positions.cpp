@@ -166,10 +166,13 @@ void add_position_rules(const ReplaySituation& here, std::vector<Explanation>& o
     }
     rules.add(FaultKind::isolation, "the position counter was not reset for a new request",
               [](const ReplaySituation& now, ReplayRow& row) {
-                  if (now.read().start > 0) return;
-                  std::int32_t next = 0;
-                  for (const ReplayEntry& entry : now.occupant) next = std::max(next, entry.place + 1);
-                  place(row, [&](int, int p, int) { return p + next; });
+                  std::int32_t by = 0;
+                  if (now.read().start == 0) {
+                      for (const ReplayEntry& entry : now.occupant) by = std::max(by, entry.place + 1);
+                  } else if (!row.kept.empty() && row.kept.front().place >= 0) {
+                      by = row.kept.front().position - row.kept.front().place;
+                  }
+                  place(row, [&](int, int p, int) { return p + by; });
               });
     if (!here.trace_call().position_ids.empty()) {
         rules

@@ -53,7 +53,7 @@ struct Replayer::State {
     std::unique_ptr<ReplayStore> store;
     std::vector<std::vector<ReplayEntries>> after;                   // [call][row]
     std::map<std::tuple<int, int, int>, std::vector<float>> logits;  // by call, row, column
-    std::vector<std::pair<int, int>> done;                           // replayed rows, in order
+    std::vector<std::tuple<int, int, int>> done;                     // replayed rows in order, slots used
     Tensors* captured = nullptr;
     const ReplayEntries nothing{};
 
@@ -108,6 +108,9 @@ public:
         for (const ReplayRow& row : rows_) appends_ = appends_ || !row.kept.empty();
     }
 
+    const Weights& weights(const Weights& given) override {
+        return explanation_ != nullptr && explanation_->weights ? *explanation_->weights : given;
+    }
     void positions(const CallTokens&, const KvCache*, std::span<std::int32_t> query,
                    std::span<std::int32_t> key) override {
         std::size_t i = 0;
@@ -256,7 +259,9 @@ ReplayRow Replayer::row_as(int call, int row, const Explanation& explanation) co
 }
 
 bool Replayer::changes(int call, int row, const Explanation& explanation) const {
-    if (explanation.heads || explanation.merged_without_transpose || explanation.stored_as) return true;
+    if (explanation.weights || explanation.heads || explanation.merged_without_transpose ||
+        explanation.stored_as)
+        return true;
     const ReplayRow right = right_row(call, row);
     const ReplayRow other = row_as(call, row, explanation);
     const auto slots = [](const ReplayRow& of, const ReplayToken& token) {
@@ -308,10 +313,14 @@ Result<bool> Replayer::State::run_call(int call, const std::vector<int>& rows,
     std::vector<std::vector<SlotRange>> visible;
     int first = base;
     for (const ReplayRow& row : replayed) {
+        const auto slot_of = [&](std::int32_t key) {
+            if (key >= row.n_kept()) return first + key - row.n_kept();
+            const std::int32_t slot = row.kept[at(key)].slot;
+            return slot >= 0 ? slot : first - 1 - slot;
+        };
         for (const ReplayToken& token : row.tokens) {
             std::vector<std::int32_t> seen;
-            for (const std::int32_t key : token.visible)
-                seen.push_back(key < row.n_kept() ? row.kept[at(key)].slot : first + key - row.n_kept());
+            for (const std::int32_t key : token.visible) seen.push_back(slot_of(key));
             auto& ranges = visible.emplace_back(ranges_of(std::move(seen)));
             if (row.spare > 0) ranges.push_back({base + n_token, base + n_token + row.spare});
         }
@@ -331,9 +340,15 @@ Result<bool> Replayer::State::run_call(int call, const std::vector<int>& rows,
     for (std::size_t i = 0; i < rows.size(); ++i) {
         ReplayEntries& entries = after[at(call)][at(rows[i])];
         entries = replayed[i].kept;
-        for (const ReplayToken& token : replayed[i].tokens)
-            entries.push_back({slot++, token.place, token.key_position, call, rows[i]});
-        done.emplace_back(call, rows[i]);
+        for (ReplayEntry& entry : entries)
+            if (entry.slot < 0) entry.slot = slot - 1 - entry.slot;
+        const auto n = static_cast<int>(replayed[i].tokens.size());
+        for (int t = 0; t < std::min(n, reading.row(call, rows[i]).n_fed); ++t) {
+            const ReplayToken& token = replayed[i].tokens[at(t)];
+            entries.push_back({slot + t, token.place, token.key_position, call, rows[i]});
+        }
+        slot += n;
+        done.emplace_back(call, rows[i], n);
     }
     return true;
 }
@@ -361,14 +376,13 @@ std::size_t Replayer::mark() const {
 void Replayer::back_to(std::size_t mark) {
     int used = 0;
     for (std::size_t i = 0; i < state_->done.size(); ++i) {
-        const auto [call, row] = state_->done[i];
-        const int width = state_->reading.row(call, row).n_fed;
+        const auto [call, row, n] = state_->done[i];
         if (i < mark) {
-            used += width;
+            used += n;
             continue;
         }
         state_->after[at(call)][at(row)].clear();
-        for (int t = 0; t < width; ++t) state_->logits.erase({call, row, t});
+        for (int t = 0; t < n; ++t) state_->logits.erase({call, row, t});
     }
     state_->done.resize(mark);
     state_->store->cut(used);

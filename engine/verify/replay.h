@@ -18,7 +18,8 @@ namespace decodescope {
 
 /// One token that a row has stored.
 struct ReplayEntry {
-    std::int32_t slot = 0;      ///< of the store that all rows of a replay share
+    /// Of the store that all rows of a replay share. In `ReplayRow::kept` also -1 - t: that of token t.
+    std::int32_t slot = 0;
     std::int32_t place = -1;    ///< in its sequence; -1 = pad
     std::int32_t position = 0;  ///< that its key was turned by
     std::int32_t call = 0;      ///< where it was fed
@@ -38,9 +39,10 @@ struct ReplayToken {
 
 /// How one row of one call is computed. Comes as the rules have it; an explanation changes it.
 struct ReplayRow {
-    ReplayEntries kept;               ///< what it goes on from
-    std::vector<ReplayToken> tokens;  ///< [width], pads included
-    int spare = 0;                    ///< slots of zeros that every token sees
+    ReplayEntries kept;  ///< what it goes on from
+    /// [n_fed], pads included; behind them doubles of these, which only count for what `kept` says.
+    std::vector<ReplayToken> tokens;
+    int spare = 0;  ///< slots of zeros that every token sees
 
     /// Makes every real token see what `sees(query, key)` says of real entries, and those before it of its
     /// own: `key` is an index as in `visible`.
@@ -77,6 +79,7 @@ struct Explanation {
     std::optional<HeadOrder> heads;
     bool heads_of_appends_only = false;
     bool merged_without_transpose = false;
+    std::shared_ptr<const Weights> weights;  ///< other ones
     /// Changes K and V of one token and head, [head_dim], before they are stored.
     std::function<void(std::span<float>)> stored_as;
     /// Expected and found, for a person; from the row as it should be and as it was replayed.

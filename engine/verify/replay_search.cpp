@@ -6,6 +6,7 @@
 
 #include "engine/verify/explanations.h"
 #include "engine/verify/logit_comparison.h"
+#include "engine/verify/replay_fit.h"
 
 namespace decodescope {
 
@@ -44,6 +45,7 @@ public:
         as_fed.tensor = "input ids";
         DS_TRY(try_one(as_fed, false));
         for (const Explanation& explanation : known_explanations(here)) DS_TRY(try_one(explanation, true));
+        if (!best_ && reading_.row(wrong_.call, wrong_.row).start > 0) DS_TRY(try_fits());
         if (!best_) {
             for (const Explanation& explanation : searched_explanations(here)) {
                 DS_TRY(try_one(explanation, true));
@@ -137,6 +139,36 @@ private:
                    best_->rival.empty() && !match.explanation.as_stated) {
             best_->rival = match.explanation.summary;
         }
+        return {};
+    }
+
+    /// What has a number in it that is not known.
+    Result<void> try_fits() {
+        std::vector<float> found;
+        std::vector<const LogitCell*> mine;
+        std::vector<float> row(static_cast<std::size_t>(trace_.vocab));
+        for (const LogitCell& cell : cells_) {
+            if (cell.call != wrong_.call || cell.row != wrong_.row || cell.at_pad) continue;
+            DS_TRY(trace_.logits->read(cell.call, cell.row, cell.stored, row));
+            found.insert(found.end(), row.begin(), row.end());
+            mine.push_back(&cell);
+        }
+        const std::size_t mark = replayer_->mark();
+        const auto once = [&](const Explanation& explanation) -> Result<std::vector<float>> {
+            ++n_replay_;
+            const auto ran = replayer_->run({{wrong_.call, wrong_.row}}, &explanation);
+            if (!ran) return ran.error();
+            std::vector<float> logits;
+            for (const LogitCell* cell : mine) {
+                const auto replayed = replayer_->logits(cell->call, cell->row, cell->column);
+                logits.insert(logits.end(), replayed.begin(), replayed.end());
+            }
+            replayer_->back_to(mark);
+            return logits;
+        };
+        const auto fitted = fitted_explanations(tools_.weights, found, once);
+        if (!fitted) return fitted.error();
+        for (const Explanation& explanation : *fitted) DS_TRY(try_one(explanation, true));
         return {};
     }
 

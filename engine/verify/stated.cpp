@@ -282,23 +282,47 @@ private:
         // Fewer than two bytes: codes with scales. Of how many bits is not known, so nothing is expected.
     }
 
+    /// Slots of f32 entries that the bytes reserved last amount to; 0 = unknown.
+    std::int64_t reserved_slots(int c) const {
+        for (; c >= 0; --c) {
+            if (const auto& bytes = trace_.calls[at(c)].cache_bytes_reserved)
+                return *bytes / config_.kv_bytes_per_token(DType::f32);
+        }
+        return 0;
+    }
+
+    /// Whether a refusal says that there is no room.
+    static bool speaks_of_room(const std::string& error) {
+        for (const char* word : {"capacity", "full", "left", "room", "blocks", "memory", "space", "slots"})
+            if (error.find(word) != std::string::npos) return true;
+        return false;
+    }
+
     void failure(int c) {
         const TraceCall& call = trace_.calls[at(c)];
         if (call.error.empty()) return;
         bool full = false;
         bool appends = false;
         bool others = false;
+        std::int64_t needed = 0;
         for (int b = 0; b < call.batch; ++b) {
             const ReadRow& row = reading_.row(c, b);
             appends = appends || row.start > 0;
             others = others || (row.start == 0 && c > 0);
             const std::int64_t before = call.cache_length_before.empty() ? row.start + row.pads_before
                                                                          : call.cache_length_before[at(b)];
+            needed += before + row.n_fed;
             full = full || (call.cache_capacity && before + row.n_fed > *call.cache_capacity) ||
                    row.end() > config_.n_positions;
         }
         // Refusing what does not fit is right.
         if (full) return;
+        if (speaks_of_room(call.error)) {
+            if (reserved_slots(c) < 2 * needed) return;
+            return add(FaultKind::cost, c, -1, -1, "error",
+                       fmt::format("room for {} in {} slots", plural(needed, "entry"), reserved_slots(c)),
+                       fmt::format("the error {}", quote(call.error)));
+        }
         const FaultKind kind = appends && call.width > 1 ? FaultKind::mask
                                : appends                 ? FaultKind::head_layout
                                : others                  ? FaultKind::isolation
