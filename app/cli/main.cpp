@@ -39,9 +39,9 @@ int parseAndRun(int argc, char** argv) {
     decodescope::cli::addRunCommand(app, session);
     decodescope::cli::addInspectCommand(app, session);
     decodescope::cli::addTokenizeCommand(app, session);
-    decodescope::cli::addFaultsCommand(app, session);
     decodescope::cli::addVerifyCommand(app, session);
     decodescope::cli::addDiagnoseCommand(app, session);
+    decodescope::cli::addFaultsCommand(app, session);
 
     try {
         app.parse(argc, argv);

@@ -46,9 +46,9 @@ void Int8Cache::read(int layer, int row, int kv_head, SlotRange slots, float* k,
     const int d = shape().head_dim;
     const std::size_t first = slot_index(layer, row, kv_head, slots.begin);
     const auto n = index(slots.end - slots.begin);
+    const bool unscaled = faults().has(Fault::scales_dropped);
     for (std::size_t i = 0; i < n; ++i) {
         const std::size_t at = first + i;
-        const bool unscaled = faults().has(Fault::scales_dropped);
         const auto read = [&](const Side& side, float* to) {
             decode_int8(side.code(at, d), d, unscaled ? 1.0f : side.scales.f32()[at], to + i * index(d));
         };

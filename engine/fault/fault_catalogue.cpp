@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <numeric>
 
 #include "engine/core/quote.h"
@@ -30,18 +31,22 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-/// The known ids that `id` may be meant to be: those that hold it or one of its longer words, else the
-/// nearest.
+/// The known ids that `id` may be meant to be: one with a slip in it, those that hold it or one of its longer
+/// words, else the nearest.
 std::string suggestions(std::string_view id) {
     constexpr std::size_t most = 4;
+    constexpr std::size_t slip = 2;     // letters
     constexpr std::size_t telling = 4;  // letters of a word that says something
+    std::vector<std::string_view> all;
+    for (const FaultInfo& info : fault_texts) all.emplace_back(info.id);
+    std::stable_sort(all.begin(), all.end(), [&](std::string_view x, std::string_view y) {
+        return distance(id, x) < distance(id, y);
+    });
+    if (distance(id, all.front()) <= slip) return std::string(all.front());
     std::vector<std::string_view> found;
     const auto add_those_with = [&](std::string_view part) {
-        for (const FaultInfo& info : fault_texts) {
-            const std::string_view known = info.id;
-            const bool listed = std::find(found.begin(), found.end(), known) != found.end();
-            if (!listed && known.find(part) != std::string_view::npos) found.push_back(known);
-        }
+        std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+                     [part](std::string_view known) { return known.find(part) != std::string_view::npos; });
     };
     if (id.size() >= telling) add_those_with(id);
     for (std::size_t begin = 0; found.empty() && begin < id.size();) {
@@ -49,15 +54,7 @@ std::string suggestions(std::string_view id) {
         if (end - begin >= telling) add_those_with(id.substr(begin, end - begin));
         begin = end + 1;
     }
-    const auto nearest = [&](std::string_view x, std::string_view y) {
-        return distance(id, x) < distance(id, y);
-    };
-    if (found.empty()) {
-        for (const FaultInfo& info : fault_texts) found.emplace_back(info.id);
-        std::stable_sort(found.begin(), found.end(), nearest);
-        found.resize(2);
-    }
-    std::stable_sort(found.begin(), found.end(), nearest);
+    if (found.empty()) found.assign(all.begin(), all.begin() + 2);
     if (found.size() > most) found.resize(most);
     return fmt::format("{}", fmt::join(found, " or "));
 }

@@ -134,6 +134,37 @@ private slots:
         }
     }
 
+    // Where a fault has nothing to bite, what it passes through is the same to the last bit.
+    void aFaultThatDoesNotBiteChangesNoBit_data() {
+        QTest::addColumn<QString>("lane");
+        QTest::addColumn<QString>("fault");
+        const std::pair<const char*, const char*> runs[] = {
+            {"static", "mask-none-on-append"},  // single steps need no mask
+            {"static", "cache-kept"},           // one request
+            {"static", "counter-kept"},
+            {"paged", "blocks-freed-early"},       // one block
+            {"batch", "rows-not-reindexed"},       // nobody leaves early
+            {"batch-right", "pad-mask-none"},      // no row is shorter
+            {"speculative", "rollback-long"},      // nothing is drafted
+            {"continuous", "blocks-never-freed"},  // no second request
+        };
+        for (const auto& [lane, fault] : runs) QTest::addRow("%s, %s", lane, fault) << lane << fault;
+    }
+    void aFaultThatDoesNotBiteChangesNoBit() {
+        QFETCH(QString, lane);
+        QFETCH(QString, fault);
+        for (const char* preset : {"tiny", "tiny-llama"}) {
+            LaneFixture fixture(64, preset);
+            LaneSpec spec = named(lane.toStdString());
+            const auto healthy = follow_one(*fixture.lane(spec), prompt_of_7, 3);
+            spec.faults = {fault.toStdString()};
+            const auto faulty = follow_one(*fixture.lane(spec), prompt_of_7, 3);
+            QVERIFY2(faulty.error.empty(), faulty.error.c_str());
+            QCOMPARE(faulty.tokens, healthy.tokens);
+            QCOMPARE(faulty.rows, healthy.rows);
+        }
+    }
+
     void aTokenReadAtAPadIsAnother() {
         for (const char* preset : {"tiny", "tiny-llama"}) {
             LaneFixture fixture(64, preset);
