@@ -144,6 +144,34 @@ inline FaultCase fault_case(Fault fault, bool healthy = false) {
     return made;
 }
 
+/// The same run with other tokens, longer prompts and another cache, where the fault still bites: `variant` 0
+/// is the run as it is.
+inline FaultCase varied(FaultCase run, Fault fault, int variant) {
+    if (variant == 0) return run;
+    // Another token for every one, so that what repeats itself still does.
+    const auto other = [&](std::int32_t id) { return (id * (2 * (variant % 13) + 1) + 11 * variant) % 64; };
+    const bool by_blocks = fault == Fault::prefix_mutated || fault == Fault::blocks_freed_early ||
+                           fault == Fault::blocks_never_freed;
+    const bool by_length = by_blocks || fault == Fault::positions_bf16;
+    const int longer = by_length ? 0 : variant % 4;
+    for (Request& request : run.workload.requests) {
+        for (int i = 0; i < longer; ++i) request.prompt.insert(request.prompt.begin(), 50 + 3 * i);
+        for (std::int32_t& id : request.prompt) id = other(id);
+    }
+    for (Ids& ids : run.fed) {
+        for (std::int32_t& id : ids) id = other(id);
+    }
+    LaneSpec& spec = run.spec;
+    if (spec.mode == LaneMode::cached && spec.batching == Batching::single &&
+        spec.cache.kind == CacheKind::static_ && spec.cache.capacity == 0) {
+        constexpr CacheKind kinds[] = {CacheKind::static_, CacheKind::concat, CacheKind::paged};
+        LaneSpec changed = spec;
+        changed.cache.kind = kinds[variant % 3];
+        if (fault_fits_lane(fault, changed)) spec = changed;
+    }
+    return run;
+}
+
 /// A trace as text: for every request, by call, "." for a real token whose logits are right and "x" for one
 /// whose are wrong; "!" for a failed call.
 inline std::string pattern_of(const Trace& trace, TraceTruth& truth, const Window& window,
