@@ -173,36 +173,69 @@ void add_moved_row(Rules& rules, int call, int row, const std::string& who) {
     };
 }
 
-/// Blocks of `size` slots whose memory is handed out again while a row still reads it: what the row stores
-/// in block `to` is then also what it finds in its block `from`.
+/// A row whose block `from` is the same memory as block `to` of row `other` of the same call, or of itself:
+/// it reads there what that row stores in this call.
+void share_block(const ReplaySituation& now, ReplayRow& row, int size, int from, int other, int to) {
+    if (other >= now.trace_call().batch) return;
+    const ReplayRow theirs = other == now.row ? row : now.right_row(other);
+    // What the other row's tokens see comes along, hidden from this row's own.
+    std::vector<std::int32_t> moved;
+    if (other != now.row) {
+        for (const ReplayEntry& entry : theirs.kept) {
+            moved.push_back(row.n_kept());
+            row.kept.push_back(entry);
+            row.kept.back().place = -1;
+        }
+        // Indices of the row's own tokens follow those of the entries.
+        const auto grown = theirs.n_kept();
+        for (ReplayToken& token : row.tokens) {
+            for (std::int32_t& key : token.visible)
+                if (key >= row.n_kept() - grown) key += grown;
+        }
+    }
+    const auto first_double = static_cast<std::int32_t>(row.tokens.size());
+    for (std::size_t t = 0; t < theirs.tokens.size(); ++t) {
+        ReplayToken token = theirs.tokens[t];
+        if (other != now.row) {
+            for (std::int32_t& key : token.visible)
+                key = key < theirs.n_kept() ? moved[at(key)]
+                                            : row.n_kept() + first_double + key - theirs.n_kept();
+        }
+        const auto index = static_cast<std::int32_t>(row.tokens.size());
+        for (ReplayEntry& entry : row.kept) {
+            if (token.place < 0 || token.place / size != to) continue;
+            if (entry.place == from * size + token.place % size) entry.slot = -1 - index;
+        }
+        row.tokens.push_back(std::move(token));
+    }
+}
+
+/// Blocks of `size` slots whose memory is handed out again while a row still reads them.
 void add_reused_blocks(const ReplaySituation& here, Rules& rules) {
-    if (here.read().n_real == 0) return;
-    const int place = here.read().start;
-    for (const int size : {2, 4, 8, 16, 32, 64}) {
-        const int to = place / size;
-        for (int from = 0; from < to; ++from) {
-            Explanation& rule =
-                rules.bare(FaultKind::isolation,
-                           fmt::format("a block of {} slots was given away while it was still read", size));
-            rule.amend = [size, from, to](const ReplaySituation&, ReplayRow& row) {
-                const auto n = row.tokens.size();
-                for (std::size_t t = 0; t < n; ++t) {
-                    const ReplayToken token = row.tokens[t];
-                    if (token.place < 0 || token.place / size != to) continue;
-                    for (ReplayEntry& entry : row.kept) {
-                        if (entry.place != from * size + token.place % size) continue;
-                        entry.slot = -1 - static_cast<std::int32_t>(row.tokens.size());
-                        row.tokens.push_back(token);
-                    }
-                }
-            };
-            rule.describe = [size, from, to](const ReplaySituation&, const ReplayRow&, const ReplayRow&) {
-                const auto range = [size](int block) {
-                    return fmt::format("{} to {}", block * size, (block + 1) * size - 1);
+    constexpr int most_rows = 16;
+    if (here.read().start == 0) return;
+    for (int other = 0; other < std::min(here.trace_call().batch, most_rows); ++other) {
+        const ReadRow& theirs = here.reading.row(here.call, other);
+        if (theirs.n_real == 0 || (other != here.row && theirs.start == 0)) continue;
+        for (const int size : {2, 4, 8, 16, 32, 64}) {
+            const int to = theirs.start / size;
+            for (int from = 0; from * size < here.read().start; ++from) {
+                if (other == here.row && from >= to) continue;
+                Explanation& rule = rules.bare(
+                    FaultKind::isolation,
+                    fmt::format("a block of {} slots was given away while it was still read", size));
+                rule.amend = [size, from, other, to](const ReplaySituation& now, ReplayRow& row) {
+                    share_block(now, row, size, from, other, to);
                 };
-                return std::pair(fmt::format("entries of tokens {}", range(from)),
-                                 fmt::format("what was stored for tokens {} in their place", range(to)));
-            };
+                rule.describe = [size, from, to](const ReplaySituation&, const ReplayRow&, const ReplayRow&) {
+                    const auto range = [size](int block) {
+                        return fmt::format("{} to {}", block * size, (block + 1) * size - 1);
+                    };
+                    return std::pair(
+                        fmt::format("entries of tokens {}", range(from)),
+                        fmt::format("what was stored for tokens {} of a row in their place", range(to)));
+                };
+            }
         }
     }
 }

@@ -80,7 +80,15 @@ struct Replayer::State {
         return nothing;
     }
     ReplaySituation situation(int call, int row) const {
-        return {trace, reading, config(), call, row, stored(call, row), occupant(call, row), after};
+        return {trace,
+                reading,
+                config(),
+                call,
+                row,
+                stored(call, row),
+                occupant(call, row),
+                after,
+                [this, call](int other) { return right_row(call, other); }};
     }
     ReplayRow right_row(int call, int row) const;
     ReplayRow row_as(int call, int row, const Explanation* explanation) const {

@@ -62,6 +62,7 @@ struct ReplaySituation {
     const ReplayEntries& stored;    ///< what the row it goes on from holds, nothing dropped
     const ReplayEntries& occupant;  ///< what the same row of the batch held before, whoever's it was
     const std::vector<std::vector<ReplayEntries>>& after;  ///< [call][row], what was stored after each call
+    std::function<ReplayRow(int row)> right_row;           ///< another row of the call, by the rules
 
     const TraceCall& trace_call() const { return trace.calls[static_cast<std::size_t>(call)]; }
     const ReadRow& read() const { return reading.row(call, row); }
