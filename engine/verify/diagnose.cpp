@@ -243,7 +243,8 @@ private:
             }
         }
         const ReadRow& row = reading_.row(verdict_.first.call, verdict_.first.row);
-        if (row.start > 0 && is_without_cache(trace_.calls[at(verdict_.first.call)])) {
+        if (row.guessed && explanation.of_history) return take_as_open(match);
+        if (row.start > 0 && row.no_cache) {
             kind = FaultKind::capacity;
             summary = "the loop without a cache feeds only the newest tokens";
         }
@@ -272,6 +273,19 @@ private:
             say("replays", fmt::format("It would fit as well that {}.", match.rival), true);
             verdict_.next = "A run with more steps tells these apart.";
         }
+    }
+
+    /// What the call goes on from is not known: what comes out may have been meant.
+    void take_as_open(const Match& match) {
+        verdict_.word = VerdictWord::cannot_tell;
+        verdict_.certainty = Certainty::possible;
+        verdict_.expected = match.expected;
+        verdict_.found = match.found;
+        verdict_.summary = fmt::format(
+            "From call {} on the numbers are those of a run in which {}: right if that was meant, as for "
+            "a new request, a shared prefix or drafts that were dropped.",
+            verdict_.first.call, match.explanation.summary);
+        verdict_.next = "Give `texts`, or the cache lengths, so that what the call goes on from is known.";
     }
 
     void judge_not_finite(const LogitCell& wrong) {

@@ -56,6 +56,7 @@ public:
             rule.kind = kind;
             rule.summary = summary;
             rule.tensor = "cache";
+            rule.of_history = true;
             rule.amend = [keep, numbering](const ReplaySituation& now, ReplayRow& row) {
                 const auto slots_of = [](const ReplayEntries& entries) {
                     std::vector<std::int32_t> slots_held;
@@ -78,6 +79,7 @@ public:
         rule.kind = kind;
         rule.summary = summary;
         rule.tensor = "cache";
+        rule.of_history = true;
         rule.describe = describe_length;
         return rule;
     }
@@ -142,6 +144,16 @@ void add_leftovers(const ReplaySituation& here, Rules& rules) {
                       });
         }
     }
+    // Lost once, when the wrong call was made; later calls go on without it.
+    const auto lost = [&](const std::string& which, bool newest) {
+        rules.add(FaultKind::content, fmt::format("the {} entry of the cache is missing", which),
+                  [newest, call = here.call](const ReplaySituation& now, ReplayEntries& kept) {
+                      if (now.call == call && !kept.empty())
+                          kept.erase(newest ? kept.end() - 1 : kept.begin());
+                  });
+    };
+    lost("newest", true);
+    if (here.reading.window.size == 0) lost("oldest", false);
     // What the batch row held before: of the same request, or of another one.
     const bool same = !here.occupant.empty() &&
                       here.reading.row(here.occupant.back().call, here.occupant.back().row).request ==
@@ -224,6 +236,7 @@ void add_reused_blocks(const ReplaySituation& here, Rules& rules) {
                 Explanation& rule = rules.bare(
                     FaultKind::isolation,
                     fmt::format("a block of {} slots was given away while it was still read", size));
+                rule.of_history = false;  // nobody means that
                 rule.amend = [size, from, other, to](const ReplaySituation& now, ReplayRow& row) {
                     share_block(now, row, size, from, other, to);
                 };

@@ -200,13 +200,15 @@ void add_mask_rules(const ReplaySituation& here, std::vector<Explanation>& out) 
                  if (appends(now)) strict(now, row);
              })
         .from_start = true;
-    rules.add(FaultKind::mask, "a call that appends to a cache does not see what is stored",
-              [](const ReplaySituation& now, ReplayRow& row) {
-                  if (!appends(now)) return;
-                  row.see([&](std::int32_t query, std::int32_t key) {
-                      return key >= row.n_kept() && sees_by_rule(row, query, key, now.reading.window);
-                  });
-              });
+    rules
+        .add(FaultKind::mask, "a call that appends to a cache does not see what is stored",
+             [](const ReplaySituation& now, ReplayRow& row) {
+                 if (!appends(now)) return;
+                 row.see([&](std::int32_t query, std::int32_t key) {
+                     return key >= row.n_kept() && sees_by_rule(row, query, key, now.reading.window);
+                 });
+             })
+        .of_history = true;
     // Pads: they themselves see nothing, or what a causal mask alone lets them see.
     const auto pads_visible = [](const ReplaySituation& now, ReplayRow& row, bool pads_see) {
         row.see([&](std::int32_t query, std::int32_t key) {

@@ -223,6 +223,7 @@ std::vector<Explanation> searched_explanations(const ReplaySituation& here) {
                     place(row, [&](int ordinal, int, int) { return first + ordinal; });
                 });
             rule.tensor = "cache";
+            rule.of_history = true;
             rule.describe = describe_length;
         }
     };

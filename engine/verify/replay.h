@@ -72,6 +72,7 @@ struct ReplaySituation {
 struct Explanation {
     FaultKind kind = FaultKind::position;
     bool is_precision = false;  ///< it is no fault, but a narrower type
+    bool of_history = false;    ///< it is about what the row goes on from
     bool as_stated = false;     ///< only says that what the trace states was done
     bool from_start = false;    ///< it acts on all calls; else on the first wrong one and those after it
     std::string summary;        ///< "positions restart at 0 in every call"

@@ -67,7 +67,7 @@ private:
                 fmt::format("token {} of the text, id {}", place, reading_.token(row, place)),
                 fmt::format("id {}", call.input_ids[at(b * call.width + row.mismatch)]));
         }
-        if (row.start > 0 && is_without_cache(call)) {
+        if (row.start > 0 && row.no_cache) {
             add(FaultKind::capacity, c, b, -1, "input ids",
                 fmt::format("all {} tokens of the text, as there is no cache", row.end()),
                 fmt::format("only the last {}", row.n_real));

@@ -170,6 +170,8 @@ Structure structure_of(const Trace& trace, const TraceReading& reading, const Mo
                                           [](const LogitCell& cell) { return !std::isfinite(cell.error()); });
             s.first_wrong = static_cast<int>(bad - cells.begin());
         }
+        const LogitCell& first = cells[at(s.first_wrong)];
+        s.guessed = reading.row(first.call, first.row).guessed;
         judge_course(cells, s);
         judge_rows(trace, reading, cells, s);
     }

@@ -25,6 +25,7 @@ struct Structure {
     bool chance = false;        ///< they differ, and both are wrong
     bool flat = false;          ///< from the first wrong call on, neither growing nor falling much
     bool grows = false;
+    bool guessed = false;  ///< nothing says what the first wrong row goes on from
     bool only_padded_rows = false;
     bool only_later_requests = false;
     int first_place = -1;  ///< of the first wrong token in its text

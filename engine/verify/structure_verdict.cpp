@@ -69,6 +69,7 @@ public:
         if (s_.only_padded_rows) {
             return fault(FaultKind::padding, Certainty::likely, "Only rows with pads are off.");
         }
+        if (s_.guessed) return cannot_tell();
         if (s_.only_later_requests) {
             verdict_.next = "Run the later request alone: if it is then exact, something was left behind.";
             return fault(FaultKind::isolation, Certainty::possible,

@@ -100,9 +100,11 @@ private:
         }
         row.n_real = static_cast<int>(fed.size());
         row.start = start_of(c, b, row, text, fed);
+        row.guessed = c > 0 && text == nullptr && call.text_start.empty() && call.cache_length_before.empty();
+        row.no_cache = is_without_cache(call) || is_cropped(c, row);
         if (call.error.empty()) count(row);
         const bool after_pads = row.from_call >= 0 && reading_.row(row.from_call, row.from_row).end() == 0;
-        if ((row.start == 0 && !after_pads) || is_without_cache(call)) {
+        if ((row.start == 0 && !after_pads) || row.no_cache) {
             row.from_call = row.from_row = -1;
             row.pads_before = 0;
         }
@@ -113,7 +115,7 @@ private:
         } else if (row.from_call >= 0) {
             row.sequence = reading_.row(row.from_call, row.from_row).sequence;
         }
-        if (row.n_real > 0 && row.start > 0 && row.from_call < 0 && !is_without_cache(call)) adopt(c, row);
+        if (row.n_real > 0 && row.start > 0 && row.from_call < 0 && !row.no_cache) adopt(c, row);
         if (text == nullptr && row.start > 0) reading_.judged_at_face_value = true;
         return row;
     }
@@ -122,7 +124,18 @@ private:
     int seen_in(int c, int b) const {
         const ReadRow& from = reading_.row(c, b);
         const auto& accepted = trace_.calls[at(c)].accepted;
-        return accepted.empty() ? from.end() : std::min(from.end(), from.start + 1 + accepted[at(b)]);
+        if (!accepted.empty()) return std::min(from.end(), from.start + 1 + accepted[at(b)]);
+        return from.guess >= 0 ? from.guess : from.end();
+    }
+
+    /// Without lengths: a row that is fed much of what its request has had, but not from the start, comes
+    /// from a loop that crops its text.
+    bool is_cropped(int c, const ReadRow& row) const {
+        const TraceCall& call = trace_.calls[at(c)];
+        if (!call.cache_length_before.empty() || row.start == 0 || row.from_call < 0 || row.n_real < 3)
+            return false;
+        const int again = seen_in(row.from_call, row.from_row) - row.start;
+        return again >= 2 && again >= row.n_real - 1;
     }
 
     void count(const ReadRow& row) {
@@ -208,8 +221,7 @@ private:
     int start_of(int c, int b, const ReadRow& row, const TraceText* text, const Ids& fed) const {
         const TraceCall& call = trace_.calls[at(c)];
         if (!call.text_start.empty()) return call.text_start[at(b)];
-        if (row.from_call < 0) return 0;
-        if (is_without_cache(call))
+        if (row.from_call < 0 || is_without_cache(call))
             return text == nullptr || fed.empty() ? 0 : nearest_match(text->ids, fed, 0);
         const ReadRow& from = reading_.row(row.from_call, row.from_row);
         const int seen = seen_in(row.from_call, row.from_row);
@@ -225,6 +237,8 @@ private:
             const auto& history = reading_.sequences[at(from.sequence)];
             if (std::equal(history.begin(), history.begin() + seen, fed.begin())) return 0;
         }
+        // Nothing says that it goes on: beyond the model's positions it cannot.
+        if (!stored && seen + row.n_real > config_.n_positions) return 0;
         return seen;
     }
 
@@ -236,6 +250,8 @@ private:
         };
         if (fed.empty() || matches(seen)) return seen;
         if (matches(0)) return 0;
+        // Drafts need not hold, and may go beyond the text; the token before them does.
+        if (seen > 0 && at(seen) < text.size() && text[at(seen)] == fed.front()) return seen;
         for (int distance = 1; distance <= static_cast<int>(text.size()); ++distance) {
             for (const int from : {seen - distance, seen + distance}) {
                 if (matches(from)) return from;
@@ -278,6 +294,9 @@ private:
             guesses = row.start + 1 + call.accepted[at(b)];
         } else if (const int next = next_start(c, row); next > row.start && row.start > 0) {
             guesses = std::min(guesses, next);
+        } else if (call.text_start.empty() && row.start > 0 && row.n_real > 1) {
+            // Nothing says which tokens were drafts: those behind the first may have been.
+            guesses = row.start + 1;
         }
         bool guessing = false;
         for (int i = 0, column = -1; i < row.n_real; ++i) {
@@ -288,6 +307,7 @@ private:
             const bool known = text != nullptr && at(place) < text->ids.size();
             if (known && token != text->ids[at(place)]) {
                 if (place >= guesses) guessing = true;
+                if (guessing && row.guess < 0) row.guess = place;
                 if (place < guesses && row.mismatch < 0) row.mismatch = column;
             }
             path.push_back(known && !guessing ? text->ids[at(place)] : token);

@@ -22,10 +22,13 @@ struct ReadRow {
     int sampled = -1;                  ///< the column whose logits the next token comes from: its last token
     int from_call = -1;                ///< the call and row that it goes on from; -1 = it is the first
     int from_row = -1;
-    int pads_before = 0;  ///< pads that the row was fed in the calls it goes on from
-    int n_pad = 0;        ///< pads of this call
-    int n_fed = 0;        ///< columns that were fed: what lies behind only fills the rectangle
-    int mismatch = -1;    ///< first column whose token is not the one of the text; drafts apart
+    int pads_before = 0;    ///< pads that the row was fed in the calls it goes on from
+    int n_pad = 0;          ///< pads of this call
+    int n_fed = 0;          ///< columns that were fed: what lies behind only fills the rectangle
+    bool guessed = false;   ///< neither texts nor lengths say what it goes on from
+    bool no_cache = false;  ///< it was computed without one
+    int guess = -1;     ///< place of its first token that is not the text's and was a guess of the program
+    int mismatch = -1;  ///< first column whose token is not the one of the text; drafts apart
 
     int end() const { return start + n_real; }
 };

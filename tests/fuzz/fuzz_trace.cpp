@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: the text of a trace.json, read beside a file with two tensors, and without a file.
+// Input: the text of a trace.json, read beside a file with two tensors, and without a file. What can be read
+// is diagnosed with a model of a few numbers.
 #include <string_view>
 
+#include "engine/model/preset.h"
+#include "engine/verify/diagnose.h"
 #include "engine/verify/trace_file.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -37,6 +40,26 @@ void check(const Trace& trace) {
     }
 }
 
+/// Whatever a trace says, it is judged or refused in one sentence.
+void judge(const Trace& trace, bool rotary) {
+    static const auto ledger = std::make_shared<MemoryLedger>();
+    static const auto backend = make_cpu_backend(1);
+    static const auto models = [] {
+        std::vector<std::shared_ptr<const Weights>> made;
+        for (const char* name : {"tiny", "tiny-llama"}) {
+            ModelConfig config = *preset_config(name);
+            config.vocab = 4;
+            config.n_positions = 12;
+            made.push_back(*random_weights(config, 1, ledger));
+        }
+        return made;
+    }();
+    const auto verdict = diagnose(trace, models[rotary ? 1 : 0], *backend, ledger);
+    if (!verdict) return fuzz::require_sentence(verdict.error());
+    fuzz::require(!verdict->summary.empty(), "a verdict says something");
+    fuzz::require(verdict->word != VerdictWord::fault || verdict->kind, "a fault has a kind");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -50,6 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             continue;
         }
         check(*trace);
+        judge(*trace, size % 2 == 0);
         if (trace->vocab > 0) continue;  // written under other tensor names
         const std::string written = trace_json(*trace);
         const auto again = parse_trace(written, nullptr);
