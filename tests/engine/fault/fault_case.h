@@ -144,16 +144,10 @@ inline FaultCase fault_case(Fault fault, bool healthy = false) {
     return made;
 }
 
-/// The same run with other tokens, longer prompts and another cache, where the fault still bites: `variant` 0
-/// is the run as it is.
-inline FaultCase varied(FaultCase run, Fault fault, int variant) {
-    if (variant == 0) return run;
+/// The same run with other tokens and prompts that are `longer`; `variant` 0 has the tokens as they are.
+inline FaultCase with_tokens(FaultCase run, int variant, int longer) {
     // Another token for every one, so that what repeats itself still does.
     const auto other = [&](std::int32_t id) { return (id * (2 * (variant % 13) + 1) + 11 * variant) % 64; };
-    const bool by_blocks = fault == Fault::prefix_mutated || fault == Fault::blocks_freed_early ||
-                           fault == Fault::blocks_never_freed;
-    const bool by_length = by_blocks || fault == Fault::positions_bf16;
-    const int longer = by_length ? 0 : variant % 4;
     for (Request& request : run.workload.requests) {
         for (int i = 0; i < longer; ++i) request.prompt.insert(request.prompt.begin(), 50 + 3 * i);
         for (std::int32_t& id : request.prompt) id = other(id);
@@ -161,6 +155,18 @@ inline FaultCase varied(FaultCase run, Fault fault, int variant) {
     for (Ids& ids : run.fed) {
         for (std::int32_t& id : ids) id = other(id);
     }
+    return run;
+}
+
+/// The same run with other tokens, longer prompts and another cache, where the fault still bites: `variant` 0
+/// is the run as it is.
+inline FaultCase varied(FaultCase run, Fault fault, int variant) {
+    if (variant == 0) return run;
+    const bool by_blocks = fault == Fault::prefix_mutated || fault == Fault::blocks_freed_early ||
+                           fault == Fault::blocks_never_freed;
+    const bool by_length = by_blocks || fault == Fault::positions_bf16;
+    const int longer = by_length ? 0 : variant % 4;
+    run = with_tokens(std::move(run), variant, longer);
     LaneSpec& spec = run.spec;
     if (spec.mode == LaneMode::cached && spec.batching == Batching::single &&
         spec.cache.kind == CacheKind::static_ && spec.cache.capacity == 0) {
