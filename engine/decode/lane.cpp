@@ -208,9 +208,7 @@ void Lane::begin_call() {
 void Lane::end_row(int request, int text_start, int counter) {
     const int first = call_.begin(call_.batch());
     CallRow row{.request = request, .text_start = text_start, .counter = counter};
-    for (const std::int32_t token : logit_rows_) {
-        if (token >= first) row.read_token = token - first;
-    }
+    if (!logit_rows_.empty() && logit_rows_.back() >= first) row.read_token = logit_rows_.back() - first;
     call_.end_row();
     call_rows_.push_back(row);
 }

@@ -2,6 +2,7 @@
 #include <QTest>
 #include <fmt/format.h>
 
+#include "engine/formats/model_source.h"
 #include "engine/verify/diagnose.h"
 #include "tests/engine/fault/fault_case.h"
 
@@ -158,6 +159,31 @@ private slots:
             print(what, cell);
         }
         QCOMPARE(n_false, 0);
+    }
+
+    // The same on a trained model: every fault once.
+    void faultsAreFoundInTheDemoModel() {
+        LaneFixture fixture;
+        const auto model = load_model({.path = "demo"}, fixture.ledger);
+        QVERIFY2(model, model ? "" : model.error().message.c_str());
+        fixture.weights = model->weights;
+        Cell all;
+        for (const FaultInfo& info : fault_catalogue()) {
+            const FaultCase run = fault_case(info.fault);
+            if (!fault_fits_model(info.fault, run.spec, fixture.weights->config)) continue;
+            const auto trace = run.record(fixture);
+            QVERIFY2(trace, trace ? "" : trace.error().message.c_str());
+            const auto verdict = judge(fixture, *trace);
+            QVERIFY2(verdict, verdict ? "" : verdict.error().message.c_str());
+            const auto expected = expected_words(info.fault, fixture.weights->config.rotary.has_value());
+            const bool right =
+                std::find(expected.begin(), expected.end(), word_of(*verdict)) != expected.end();
+            ++all.n;
+            all.n_right += right;
+            if (!right) fmt::print("  {}: {} ({})\n", info.id, word_of(*verdict), verdict->summary);
+        }
+        print("demo", all);
+        QVERIFY(all.n_right >= all.n * 0.95);
     }
 
     void faultsAreFound_data() {
