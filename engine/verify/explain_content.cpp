@@ -258,7 +258,11 @@ void add_mixtures(const ReplaySituation& here, Rules& rules) {
     const bool adopted =
         mine.from_call >= 0 && here.reading.row(mine.from_call, mine.from_row).request != mine.request &&
         !here.reading.row(mine.from_call, mine.from_row).request.empty() && here.trace_call().parents.empty();
-    for (const auto& [call, row] : others(here)) {
+    const auto rest = others(here);
+    // All places where they may begin, or of many the first of every block.
+    constexpr int most_rules = 192;
+    const int step = std::max(1, static_cast<int>(std::ssize(rest)) * mine.start / most_rules);
+    for (const auto& [call, row] : rest) {
         const std::string who = name_of(here, call, row);
         const bool same_batch = mine.from_call >= 0 && call == mine.from_call;
         const bool beams = same_batch && !here.trace_call().parents.empty();
@@ -281,8 +285,7 @@ void add_mixtures(const ReplaySituation& here, Rules& rules) {
         }
         if (mine.from_call >= 0) add_moved_row(rules, call, row, who);
         // Entries from some place on, or of one block, are another request's.
-        constexpr int most_cuts = 48;
-        for (int cut = 0; cut < std::min(mine.start, most_cuts); ++cut) {
+        for (int cut = 0; cut < mine.start; cut += step) {
             const auto from = [theirs](const ReplaySituation& now, ReplayEntries& kept, int begin, int end) {
                 for (ReplayEntry& entry : kept) {
                     if (entry.place < begin || entry.place >= end) continue;

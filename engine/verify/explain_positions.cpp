@@ -95,6 +95,16 @@ std::pair<std::string, std::string> describe_positions(const ReplaySituation&, c
 void add_position_rules(const ReplaySituation& here, std::vector<Explanation>& out) {
     Rules rules(out);
     const ModelConfig& config = here.config;
+    if (const Window window = here.reading.window; window.size > 0) {
+        // Where a window is full, what is stored no longer grows.
+        const int full = window.size + window.sinks;
+        for (const int most : {full, full - 1}) {
+            rules.on_append(FaultKind::window, "positions are the number of entries still stored",
+                            [most](const ReplaySituation& now, int ordinal, int, int) {
+                                return std::min(now.read().start, most) + ordinal;
+                            });
+        }
+    }
     rules.on_append(FaultKind::position, "positions restart at 0 in every call",
                     [](const ReplaySituation&, int ordinal, int, int) { return ordinal; });
     // Only where the two differ: what has no pads has no slot numbers of its own.
@@ -144,18 +154,6 @@ void add_position_rules(const ReplaySituation& here, std::vector<Explanation>& o
             fmt::format("the past is taken to be {} tokens long, the model's number of {}", n, axis),
             [n = n](const ReplaySituation&, int ordinal, int, int) { return n + ordinal; });
     }
-    rules.on_append(FaultKind::window, "positions are the number of entries still stored",
-                    [](const ReplaySituation& now, int ordinal, int, int) {
-                        const int size = now.reading.window.size;
-                        const int n = now.read().start;
-                        return (size > 0 ? std::min(n, size) : n) + ordinal;
-                    });
-    rules.on_append(FaultKind::window, "positions stop at the last slot of the window",
-                    [](const ReplaySituation& now, int ordinal, int, int) {
-                        const int size = now.reading.window.size;
-                        const int n = now.read().start;
-                        return (size > 0 ? std::min(n, size - 1) : n) + ordinal;
-                    });
     for (const bool from_start : {false, true}) {
         rules
             .add(FaultKind::dtype, "positions are rounded to bf16, which holds whole numbers up to 256",

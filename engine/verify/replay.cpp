@@ -53,7 +53,14 @@ struct Replayer::State {
     std::unique_ptr<ReplayStore> store;
     std::vector<std::vector<ReplayEntries>> after;                   // [call][row]
     std::map<std::tuple<int, int, int>, std::vector<float>> logits;  // by call, row, column
-    std::vector<std::tuple<int, int, int>> done;                     // replayed rows in order, slots used
+    /// A replayed row, how many slots it took, and what was known of it before.
+    struct Done {
+        int call = 0;
+        int row = 0;
+        int n_slot = 0;
+        ReplayEntries before;
+    };
+    std::vector<Done> done;  // in order
     Tensors* captured = nullptr;
     const ReplayEntries nothing{};
 
@@ -347,6 +354,7 @@ Result<bool> Replayer::State::run_call(int call, const std::vector<int>& rows,
     int slot = base;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         ReplayEntries& entries = after[at(call)][at(rows[i])];
+        done.push_back({call, rows[i], 0, std::move(entries)});
         entries = replayed[i].kept;
         for (ReplayEntry& entry : entries)
             if (entry.slot < 0) entry.slot = slot - 1 - entry.slot;
@@ -356,7 +364,7 @@ Result<bool> Replayer::State::run_call(int call, const std::vector<int>& rows,
             entries.push_back({slot + t, token.place, token.key_position, call, rows[i]});
         }
         slot += n;
-        done.emplace_back(call, rows[i], n);
+        done.back().n_slot = n;
     }
     return true;
 }
@@ -382,18 +390,15 @@ std::size_t Replayer::mark() const {
 }
 
 void Replayer::back_to(std::size_t mark) {
-    int used = 0;
-    for (std::size_t i = 0; i < state_->done.size(); ++i) {
-        const auto [call, row, n] = state_->done[i];
-        if (i < mark) {
-            used += n;
-            continue;
-        }
-        state_->after[at(call)][at(row)].clear();
-        for (int t = 0; t < n; ++t) state_->logits.erase({call, row, t});
+    int freed = 0;
+    while (state_->done.size() > mark) {
+        State::Done& last = state_->done.back();
+        freed += last.n_slot;
+        state_->after[at(last.call)][at(last.row)] = std::move(last.before);
+        for (int t = 0; t < last.n_slot; ++t) state_->logits.erase({last.call, last.row, t});
+        state_->done.pop_back();
     }
-    state_->done.resize(mark);
-    state_->store->cut(used);
+    if (freed > 0) state_->store->cut(state_->store->n_used() - freed);
 }
 
 void Replayer::capture(Tensors* into) {

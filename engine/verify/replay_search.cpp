@@ -36,7 +36,6 @@ public:
         later_ = followers();
         const auto ran = replayer_->run(replayer_->background(wrong_.call));
         if (!ran) return ran.error();
-        background_ = replayer_->mark();
         const ReplaySituation here = replayer_->situation(wrong_.call, wrong_.row);
 
         Explanation as_fed;
@@ -94,7 +93,8 @@ private:
         const bool from_start = explanation.from_start;
         if (must_change && !from_start && !replayer_->changes(wrong_.call, wrong_.row, explanation))
             return {};
-        if (from_start) replayer_->back_to(0);
+        // What acts from the start on is slow to try, and only tried while something is left to explain.
+        if (from_start && best_ && best_->calls >= 2 && best_->calls == best_->tried) return {};
         const std::size_t mark = replayer_->mark();
         Match match;
         match.explanation = explanation;
@@ -124,13 +124,7 @@ private:
         } else if (!applies && applies.error().kind == ErrorKind::cancelled) {
             return applies.error();
         }
-        if (from_start) {
-            replayer_->back_to(0);
-            const auto ran = replayer_->run(replayer_->background(wrong_.call));
-            if (!ran) return ran.error();
-        } else {
-            replayer_->back_to(mark);
-        }
+        replayer_->back_to(mark);
         // What the truth does as well explains nothing.
         if (!fits || match.unlike <= 2 * match.error) return {};
         if (!best_ || match.calls > best_->calls) {
@@ -184,9 +178,6 @@ private:
         const Replayer::Places here{{wrong_.call, wrong_.row}};
         Replayer::Tensors truth;
         Replayer::Tensors replay;
-        replayer_->back_to(0);
-        auto ran = replayer_->run(replayer_->background(wrong_.call));
-        if (!ran) return ran.error();
         const std::size_t mark = replayer_->mark();
         const auto capture = [&](const Explanation* as, Replayer::Tensors& into) -> Result<void> {
             replayer_->capture(&into);
@@ -212,7 +203,6 @@ private:
     std::optional<Replayer> replayer_;
     Replayer::Places own_;
     Replayer::Places later_;
-    std::size_t background_ = 0;
     std::optional<Match> best_;
 };
 

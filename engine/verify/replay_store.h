@@ -39,8 +39,13 @@ public:
     int n_used() const { return static_cast<int>(slot_positions().size()); }
     /// Forgets all slots from `n` on.
     void cut(int n) {
+        const int used = n_used();
         row_slots(0).resize(index(n));
-        fill(n);
+        for (int layer = 0; layer < shape().n_layer; ++layer) {
+            const std::size_t floats = index(used - n) * index(shape().width());
+            std::fill_n(keys_.f32() + offset(layer, n), floats, 0.0f);
+            std::fill_n(values_.f32() + offset(layer, n), floats, 0.0f);
+        }
     }
 
     int capacity() const override { return 0; }
@@ -65,13 +70,6 @@ protected:
 private:
     std::size_t offset(int layer, int slot) const {
         return (index(layer) * index(n_slot_) + index(slot)) * index(shape().width());
-    }
-    void fill(int from) {
-        for (int layer = 0; layer < shape().n_layer; ++layer) {
-            const std::size_t n = offset(layer, n_slot_) - offset(layer, from);
-            std::fill_n(keys_.f32() + offset(layer, from), n, 0.0f);
-            std::fill_n(values_.f32() + offset(layer, from), n, 0.0f);
-        }
     }
 
     std::shared_ptr<MemoryLedger> ledger_;
