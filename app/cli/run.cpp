@@ -7,13 +7,17 @@
 #include "app/cli/output.h"
 #include "app/cli/progress.h"
 #include "app/cli/run_options.h"
+#include "app/cli/verdict_text.h"
 #include "engine/core/quote.h"
+#include "engine/experiment/judge_lane.h"
 #include "engine/experiment/report_text.h"
 #include "engine/experiment/runner.h"
 
 namespace decodescope::cli {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 std::string textOf(const Record& record, Format format) {
     switch (format) {
@@ -68,7 +72,39 @@ int judge(const Record& record) {
     return code;
 }
 
-int run(const RunOptions& options, const Output& output, const std::stop_token& stop) {
+/// The verdict on every lane, with the result where its format has room for it, else on standard error.
+struct Verdicts {
+    std::string appended;
+    Json json;
+    bool fault = false;
+};
+
+Result<Verdicts> judgeLanes(const Record& record, const LoadedModel& model,
+                            const std::shared_ptr<MemoryLedger>& ledger, Format format,
+                            const std::stop_token& stop) {
+    Verdicts verdicts;
+    ProgressLine line;
+    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        const std::string& name = record.lanes[i].spec.name;
+        line.show(fmt::format("Judging lane {} ...", name));
+        const auto judgement = judge_lane(record, i, model, ledger, stop);
+        line.clear();
+        if (!judgement) return judgement.error();
+        const Verdict& verdict = judgement->verdict;
+        verdicts.fault = verdicts.fault || verdict.word == VerdictWord::fault;
+        if (format == Format::json)
+            verdicts.json[name] = verdictJson(verdict);
+        else if (format == Format::md)
+            verdicts.appended += fmt::format("\n### Verdict on {}\n\n{}", name, verdictText(verdict, format));
+        else if (format == Format::table)
+            verdicts.appended += fmt::format("\nVerdict on {}: {}", name, verdictText(verdict, format));
+        else
+            reportNote(fmt::format("Verdict on {}: {}. {}", name, to_string(verdict.word), verdict.summary));
+    }
+    return verdicts;
+}
+
+int run(const RunOptions& options, bool withVerdict, const Output& output, const std::stop_token& stop) {
     std::vector<std::string> warnings;
     const auto experiment = options.experiment(warnings);
     for (const std::string& warning : warnings) reportNote("Warning: " + warning);
@@ -85,8 +121,22 @@ int run(const RunOptions& options, const Output& output, const std::stop_token& 
         return run_experiment(*experiment, *model, ledger, progress, stop);
     }();
     if (!record) return reportError(record.error());
-    const int written = writeResult(output, textOf(*record, output.format()));
-    return written != 0 ? written : judge(*record);
+    std::string text = textOf(*record, output.format());
+    bool fault = false;
+    if (withVerdict && record->status != FinishReason::cancelled) {
+        const auto verdicts = judgeLanes(*record, *model, ledger, output.format(), stop);
+        if (!verdicts) return reportError(verdicts.error());
+        fault = verdicts->fault;
+        text += verdicts->appended;
+        if (output.format() == Format::json) {
+            Json json = Json::parse(text);
+            json["verdicts"] = verdicts->json;
+            text = json.dump(2) + "\n";
+        }
+    }
+    if (const int written = writeResult(output, text); written != 0) return written;
+    const int code = judge(*record);
+    return code == 0 && fault ? 1 : code;
 }
 
 }  // namespace
@@ -96,6 +146,11 @@ void addRunCommand(CLI::App& app, Session& session) {
         app.add_subcommand("run", "Run lanes side by side and print what they cost and whether they agree");
     auto options = std::make_shared<RunOptions>(*command);
     auto output = std::make_shared<Output>();
+    auto withVerdict = std::make_shared<bool>(false);
+    command->add_flag(
+        "--verdict", *withVerdict,
+        "Serve every lane once more, untimed, and say whether it is right; if not, which fault it "
+        "has");
     addOutputOptions(*command, *output);
     command->footer(
         "Lanes:\n"
@@ -117,11 +172,12 @@ void addRunCommand(CLI::App& app, Session& session) {
         "      --tokens 200 --lanes naive,concat,static --format json\n"
         "  decodescope-cli run --prompt \"She was\" --prompt \"It is a truth\" --lanes "
         "static,batch,continuous\n"
-        "  decodescope-cli run --prompt \"She was\" --lanes naive,static+position-restart\n\n"
+        "  decodescope-cli run --prompt \"She was\" --lanes naive,static+position-restart --verdict\n\n"
         "Exit status: 0 every lane agrees with the reference, 1 one does not, 2 bad arguments or input,\n"
         "3 could not run (capacity, memory), 130 interrupted (what was measured is kept and marked).");
-    command->callback(
-        [options, output, &session] { session.exitCode = run(*options, *output, session.stop); });
+    command->callback([options, withVerdict, output, &session] {
+        session.exitCode = run(*options, *withVerdict, *output, session.stop);
+    });
 }
 
 }  // namespace decodescope::cli

@@ -169,6 +169,17 @@ double LaneRecord::max_relative_error() const {
     return largest;
 }
 
+std::optional<TokenEvent> LaneRecord::first_divergence() const {
+    for (const RepetitionRecord& repetition : repetitions) {
+        for (const TokenEvent& token : repetition.chosen) {
+            // Written so that NaN diverges.
+            if (token.comparison.compared && !(token.comparison.relative_error <= f32_error_limit))
+                return token;
+        }
+    }
+    return std::nullopt;
+}
+
 Quality LaneRecord::quality() const {
     Quality quality;
     double squares = 0;

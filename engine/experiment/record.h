@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,6 +92,9 @@ struct LaneRecord {
     /// First new token of any request that differs from the reference lane's, in any repetition, over the
     /// tokens both have; -1 if none.
     int first_different_token(const LaneRecord& reference) const;
+    /// The first token, in the order they were chosen, whose logits are further from the reference's than
+    /// `f32_error_limit`; none if there is none.
+    std::optional<TokenEvent> first_divergence() const;
     /// True when there was something to compare, no token differs, and no compared logit is further away than
     /// `f32_error_limit`.
     bool agrees_with(const LaneRecord& reference) const;

@@ -15,6 +15,7 @@
 #include "engine/decode/lane.h"
 #include "engine/experiment/lane_feed.h"
 #include "engine/experiment/reference_rows.h"
+#include "engine/experiment/workload.h"
 #include "engine/measure/bandwidth.h"
 #include "engine/measure/process_memory.h"
 #include "engine/verify/logit_comparison.h"
@@ -189,22 +190,7 @@ private:
     RepetitionRecord& repetition_record(std::size_t lane) { return record_.lanes[lane].repetitions.back(); }
 
     Workload workload(int new_tokens) const {
-        Workload workload;
-        workload.sampling = experiment_.sampling;
-        workload.stop_ids = experiment_.stop_ids;
-        const auto& eos = weights_->config.eos_ids;
-        if (experiment_.stop_at_eos)
-            workload.stop_ids.insert(workload.stop_ids.end(), eos.begin(), eos.end());
-        std::vector<std::string> groups;
-        for (std::size_t i = 0; i < experiment_.prompts.size(); ++i) {
-            const PromptSpec& spec = experiment_.prompts[i];
-            const auto known = std::find(groups.begin(), groups.end(), spec.isolation);
-            const auto group = static_cast<std::uint64_t>(known - groups.begin());
-            if (known == groups.end()) groups.push_back(spec.isolation);
-            workload.requests.push_back(
-                {record_.prompts[i].ids, new_tokens, group, spec.arrival_step, spec.cancel_after});
-        }
-        return workload;
+        return workload_of(experiment_, record_.prompts, weights_->config, new_tokens);
     }
 
     /// Ends a lane's repetition: its requests first, with `reason` where they still run.

@@ -36,6 +36,8 @@ enum class FaultKind {
     cost,         ///< right, but more was computed or stored than needed
 };
 
+inline constexpr int n_fault_kind = static_cast<int>(FaultKind::cost) + 1;
+
 const char* to_string(VerdictWord word);
 /// Lower-case words: "position", "head layout", ...
 const char* to_string(FaultKind kind);

@@ -90,6 +90,35 @@ private slots:
         QCOMPARE(jsonOf(same.out)["verdict"].toString(), "equal");
     }
 
+    // Lanes of our own are judged as other programs' runs are.
+    void lanesOfARun() {
+        const QStringList words = {"run",
+                                   "--model",
+                                   "preset:tiny",
+                                   "--random-prompt",
+                                   "8",
+                                   "--tokens",
+                                   "6",
+                                   "--lanes",
+                                   "naive,static,static+position-restart",
+                                   "--warmup",
+                                   "0",
+                                   "--verdict"};
+        const Outcome json = cli(words + QStringList{"--format", "json"});
+        QCOMPARE(json.exitCode, 1);
+        const QJsonValue verdicts = jsonOf(json.out)["verdicts"];
+        QCOMPARE(verdicts["naive"]["verdict"].toString(), "equal");
+        QCOMPARE(verdicts["static"]["verdict"].toString(), "equal");
+        QCOMPARE(verdicts["static+position-restart"]["verdict"].toString(), "fault");
+        QCOMPARE(verdicts["static+position-restart"]["kind"].toString(), "position");
+        QCOMPARE(jsonOf(json.out)["schema"].toString(), "decodescope.record/1");
+        const Outcome table = cli(words);
+        QVERIFY(table.out.contains("Verdict on static+position-restart: Positions restart at 0"));
+        const Outcome csv = cli(words + QStringList{"--format", "csv"});
+        QVERIFY(csv.err.contains("Verdict on static: equal."));
+        QVERIFY(!csv.out.contains("erdict"));
+    }
+
     void theModelOfTheCommandLineWins() {
         const Outcome outcome = cli({"diagnose", trace("gpt2-generate-f32"), "--model",
                                      DECODESCOPE_TEST_DATA "/gpt2/untied-f32", "--format", "json"});

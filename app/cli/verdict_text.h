@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+#include "app/cli/output.h"
+#include "engine/verify/verdict.h"
+
+namespace decodescope::cli {
+
+/// Members of a verdict: `verdict`, `kind`, `certainty`, `summary`, `first`, `expected`, `found`, `evidence`,
+/// `next`. What is not known is null.
+nlohmann::ordered_json verdictJson(const Verdict& verdict);
+/// The verdict as text: `table` plain, `md` Markdown, `csv` the evidence alone.
+std::string verdictText(const Verdict& verdict, Format format);
+
+}  // namespace decodescope::cli
