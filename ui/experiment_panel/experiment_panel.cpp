@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "ui/experiment_panel/fault_panel.h"
 #include "ui/experiment_panel/form_fields.h"
 #include "ui/experiment_panel/generation_form.h"
 #include "ui/experiment_panel/lane_card.h"
@@ -94,6 +95,10 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     m_generationProblem = addProblemLabel(column, "generationProblem");
     section(tr("Lanes"));
     buildLanes(column);
+    section(tr("Faults"));
+    m_faults = new FaultPanel(m_body);
+    m_faults->setObjectName(QStringLiteral("faultPanel"));
+    column->addWidget(m_faults);
     section(tr("Measuring"));
     buildRun(column);
     m_runProblem = addProblemLabel(column, "runProblem");
@@ -105,6 +110,14 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     connect(m_prompts, &PromptList::rebuilt, this, &ExperimentPanel::orderTabs);
     connect(m_prompts, &PromptList::edited, this, &ExperimentPanel::changed);
     connect(m_generation, &GenerationForm::edited, this, &ExperimentPanel::changed);
+    connect(m_faults, &FaultPanel::edited, this, [this](int lane, const std::vector<std::string>& faults) {
+        const auto index = static_cast<std::size_t>(lane);
+        if (index >= m_base.lanes.size()) return;
+        m_base.lanes[index].faults = faults;
+        syncLanes();
+        changed();
+        emit faultsEdited(lane);
+    });
     setAccessibleName(tr("Experiment"));
     setExperiment(Experiment());
 }
@@ -200,20 +213,28 @@ void ExperimentPanel::setModel(const ModelConfig& config, bool hasTokenizer) {
     m_config = config;
     m_configRef = m_model->ref();
     m_prompts->setTextPossible(hasTokenizer);
+    updateFaults();
     check();
 }
 
 void ExperimentPanel::setRunning(bool running) {
     for (QObject* child : m_body->children()) {
         auto* widget = qobject_cast<QWidget*>(child);
-        if (widget != nullptr && qobject_cast<QLabel*>(widget) == nullptr) widget->setEnabled(!running);
+        const bool kept = widget == m_faults || qobject_cast<QLabel*>(widget) != nullptr;
+        if (widget != nullptr && !kept) widget->setEnabled(!running);
     }
 }
 
 void ExperimentPanel::changed() {
     if (m_filling) return;
+    updateFaults();
     check();
     emit edited();
+}
+
+void ExperimentPanel::updateFaults() {
+    const bool known = m_config && m_configRef == m_model->ref();
+    m_faults->setLanes(m_base.lanes, m_reference, known ? m_config : std::nullopt);
 }
 
 // The sentence of the experiment's own check, under the card or section that it is about.
@@ -278,6 +299,7 @@ void ExperimentPanel::syncLanes() {
         m_laneCards[i]->setLane(m_base.lanes[i], static_cast<int>(i), i == m_reference && removable,
                                 removable);
     m_filling = filling;
+    updateFaults();
     orderTabs();
 }
 
@@ -288,6 +310,7 @@ void ExperimentPanel::orderTabs() {
     parts.push_back(m_generation);
     for (LaneCard* card : m_laneCards) parts.push_back(card);
     parts.push_back(m_addLane);
+    parts.push_back(m_faults);
     parts.push_back(m_measuring);
     QWidget* last = nullptr;
     for (QWidget* part : parts) {

@@ -17,6 +17,7 @@ class QVBoxLayout;
 
 namespace decodescope {
 
+class FaultPanel;
 class GenerationForm;
 class LaneCard;
 class ModelCard;
@@ -24,7 +25,7 @@ class PromptList;
 class ToneLabel;
 
 /// The experiment as a form: model, prompts, generation, lanes and how often. What is wrong with it stands in
-/// red where it belongs. What the form does not show of an experiment (device, faults) is kept as it came.
+/// red where it belongs. What the form does not show of an experiment (device) is kept as it came.
 class ExperimentPanel : public QWidget {
     Q_OBJECT
 
@@ -38,9 +39,10 @@ public:
     QString problem() const { return m_problem; }
 
     ModelCard* modelCard() const { return m_model; }
+    FaultPanel* faults() const { return m_faults; }
     /// Facts of the loaded model; also decides whether a prompt can be text.
     void setModel(const ModelConfig& config, bool hasTokenizer);
-    /// While a run goes on the form is read-only.
+    /// While a run goes on the form is read-only, except for the faults.
     void setRunning(bool running);
 
     QSize sizeHint() const override;
@@ -48,6 +50,8 @@ public:
 
 signals:
     void edited();
+    /// A fault was switched on or off in a lane; `edited` comes too.
+    void faultsEdited(int lane);
     /// `problem` has changed.
     void checked();
     void modelChosen(const decodescope::ModelRef& ref);
@@ -67,6 +71,7 @@ private:
     void removeLane(std::size_t index);
     void laneEdited(std::size_t index);
     void changed();
+    void updateFaults();
     void check();
     void showProblem(const QString& sentence);
 
@@ -86,6 +91,7 @@ private:
     QVBoxLayout* m_laneColumn;
     std::vector<LaneCard*> m_laneCards;
     QPushButton* m_addLane;
+    FaultPanel* m_faults;
     QWidget* m_measuring;
     QSpinBox* m_repetitions;
     QSpinBox* m_warmup;

@@ -13,6 +13,7 @@
 #include "ui/experiment_panel/form_fields.h"
 #include "ui/experiment_panel/lane_form.h"
 #include "ui/experiment_panel/lane_kinds.h"
+#include "ui/help/fault_kinds.h"
 #include "ui/widgets/labels.h"
 
 namespace decodescope {
@@ -25,6 +26,14 @@ LaneCard::LaneCard(QWidget* parent) : Card(parent) {
     m_description->setObjectName(QStringLiteral("laneDescription"));
     m_description->setWordWrap(true);
     content()->addWidget(m_description);
+    m_faults = new ToneLabel(this);
+    m_faults->setObjectName(QStringLiteral("laneFaults"));
+    m_faults->setTone({ColorRef::Role::warn, 0});
+    m_faults->setFont(metrics.small_text);
+    m_faults->setWordWrap(true);
+    m_faults->setTextFormat(Qt::PlainText);
+    m_faults->hide();
+    content()->addWidget(m_faults);
     m_problem = new ToneLabel(this);
     m_problem->setObjectName(QStringLiteral("laneProblem"));
     m_problem->setTone({ColorRef::Role::bad, 0});
@@ -177,6 +186,12 @@ void LaneCard::updateTexts() {
     m_filling = false;
     const QString words = laneDescription(m_spec);
     m_description->setText(m_reference ? tr("reference · %1").arg(words) : words);
+    const auto count = static_cast<int>(m_spec.faults.size());
+    m_faults->setVisible(count > 0);
+    m_faults->setText(count == 0   ? QString()
+                      : count == 1 ? tr("⚠ 1 fault: %1").arg(faultTitles(m_spec.faults))
+                                   : tr("⚠ %1 faults: %2").arg(count).arg(faultTitles(m_spec.faults)));
+    m_faults->setToolTip(tr("This lane makes these mistakes on purpose; switch them off under Faults"));
     m_more->setAccessibleName(tr("Settings of lane %1").arg(name));
     m_remove->setAccessibleName(tr("Remove lane %1").arg(name));
     m_referenceBox->setAccessibleName(tr("Lane %1 is the reference").arg(name));

@@ -55,6 +55,7 @@ private:
     QComboBox* m_kind;
     QToolButton* m_more;
     QLabel* m_description;
+    ToneLabel* m_faults;
     ToneLabel* m_problem;
     QWidget* m_details;
     LaneForm* m_form;

@@ -72,6 +72,7 @@ std::vector<LaneSummary> summarizeLanes(const Record& record) {
         const LaneRecord& lane = record.lanes[i];
         LaneSummary summary;
         summary.name = lane.spec.name;
+        summary.faults = lane.spec.faults;
         addTimes(summary, lane, record.environment.read_bandwidth_gb_s);
         addDrafts(summary, lane);
         if (!lane.repetitions.empty()) {

@@ -22,9 +22,10 @@ enum class Agreement {
 /// One lane's numbers as the strip above the race shows them. Negative = not there (yet).
 struct LaneSummary {
     std::string name;
-    double queueNs = -1;       ///< median over requests and repetitions of waiting to be served
-    double firstTokenNs = -1;  ///< median over repetitions and requests
-    double perTokenNs = -1;    ///< median over all decode steps
+    std::vector<std::string> faults;  ///< ids of the mistakes it makes on purpose
+    double queueNs = -1;              ///< median over requests and repetitions of waiting to be served
+    double firstTokenNs = -1;         ///< median over repetitions and requests
+    double perTokenNs = -1;           ///< median over all decode steps
     double tokensPerSecond = -1;
     double totalTokensPerSecond = -1;  ///< prefill included
     double againstReference = -1;      ///< speed-up, see `speed_up` of records

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ui/chart/format.h"
+#include "ui/help/fault_kinds.h"
 #include "ui/report/definitions.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/plain_table.h"
@@ -71,9 +72,14 @@ std::vector<LaneTableModel::Column> columnsFor(const Record& record) {
 std::vector<PlainTable::Column> LaneTableModel::columns() const {
     std::vector<PlainTable::Column> columns;
     const bool crowded = isCrowded();
+    const bool anyFault = std::any_of(m_lanes.begin(), m_lanes.end(),
+                                      [](const LaneSummary& each) { return !each.faults.empty(); });
     for (const Column column : m_columns) {
         switch (column) {
-            case lane: columns.push_back({1.6, QStringLiteral("■ speculative")}); break;
+            case lane:
+                columns.push_back({1.6, anyFault ? QStringLiteral("■ speculative ⚠ faulty")
+                                                 : QStringLiteral("■ speculative")});
+                break;
             case queue:
             case firstToken:
             case perToken: columns.push_back({1.0, QStringLiteral("88.8 ms")}); break;
@@ -103,7 +109,10 @@ void LaneTableModel::setRecord(const Record& record) {
 
 void LaneTableModel::setLanes(std::vector<LaneSummary> lanes, const QString& referenceName,
                               std::vector<Column> columns) {
-    const bool others = columns != m_columns;
+    const auto faulty = [](const std::vector<LaneSummary>& all) {
+        return std::any_of(all.begin(), all.end(), [](const LaneSummary& s) { return !s.faults.empty(); });
+    };
+    const bool others = columns != m_columns || faulty(lanes) != faulty(m_lanes);
     if (others || lanes.size() != m_lanes.size() || referenceName != m_reference) {
         beginResetModel();
         m_lanes = std::move(lanes);
@@ -206,6 +215,7 @@ QVariant LaneTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QString LaneTableModel::figure(const LaneSummary& s, Column column) {
+    if (column == lane && !s.faults.empty()) return tr("⚠ faulty");
     if (column == exact && (s.agreement == Agreement::exact || s.agreement == Agreement::close))
         return formatError(s.maxError);
     if (column == drafts) return keptText(s);
@@ -268,6 +278,8 @@ QString LaneTableModel::text(const LaneSummary& s, Column column) {
 }
 
 QString LaneTableModel::toolTip(const LaneSummary& s, Column column) {
+    if (column == lane && !s.faults.empty())
+        return tr("Makes mistakes on purpose: %1").arg(faultTitles(s.faults));
     if (column == against && s.agreement != Agreement::reference) {
         if (!s.whyNoRatio.empty()) return QString::fromStdString(s.whyNoRatio);
         if (!s.approximation.empty() && s.againstReference >= 0)

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "ui/chart/line_chart.h"
+#include "ui/help/fault_kinds.h"
 #include "ui/race/lane_table.h"
 #include "ui/race/token_stream.h"
 #include "ui/report/record_charts.h"
@@ -153,7 +154,12 @@ void RacePage::buildStreams() {
     for (std::size_t i = 0; i < n; ++i) {
         LaneView& view = m_views[i];
         const QString name = QString::fromStdString(m_data.record().lanes[i].spec.name);
-        view.box->findChild<QLabel*>(QStringLiteral("laneName"))->setText(name);
+        const auto& faults = m_data.record().lanes[i].spec.faults;
+        auto* heading = view.box->findChild<QLabel*>(QStringLiteral("laneName"));
+        heading->setText(faults.empty() ? name : tr("%1  ⚠ %2").arg(name, faultTitles(faults)));
+        heading->setToolTip(faults.empty() ? QString()
+                                           : tr("Makes mistakes on purpose: %1").arg(faultTitles(faults)));
+        heading->setWordWrap(true);
         view.stream->setAccessibleName(tr("Text of lane %1").arg(name));
         view.repetition = -1;
     }
