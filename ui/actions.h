@@ -15,6 +15,7 @@ enum class ActionId {
     openModelFile,
     openExperiment,
     openRecord,
+    openTrace,
     saveExperiment,
     saveRecord,
     exportCharts,
@@ -24,13 +25,15 @@ enum class ActionId {
     showRace,
     showMemory,
     showInside,
+    showExactness,
     themeSystem,
     themeLight,
     themeDark,
+    faultHelp,
     shortcuts,
     about,
 };
-inline constexpr std::size_t n_action = 18;
+inline constexpr std::size_t n_action = 21;
 
 /// The registry of commands: one table has each one's text, explanation, shortcut and category; menus, tool
 /// bar and the sheet of shortcuts are made from it.

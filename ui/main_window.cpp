@@ -21,8 +21,10 @@
 #include "ui/actions.h"
 #include "ui/chart/chart.h"
 #include "ui/chart/format.h"
+#include "ui/exactness/exactness_page.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
+#include "ui/help/fault_help.h"
 #include "ui/inside/inside_page.h"
 #include "ui/memory/memory_page.h"
 #include "ui/memory/memory_series.h"
@@ -39,8 +41,9 @@ namespace decodescope {
 namespace {
 
 constexpr int memoryIntervalMs = 1000;
-constexpr std::array<const char*, 3> screenNames = {"race", "memory", "inside"};
-constexpr std::array screenActions = {ActionId::showRace, ActionId::showMemory, ActionId::showInside};
+constexpr std::array<const char*, 4> screenNames = {"race", "memory", "inside", "exactness"};
+constexpr std::array screenActions = {ActionId::showRace, ActionId::showMemory, ActionId::showInside,
+                                      ActionId::showExactness};
 
 QString bestInstructionSet(const Environment& environment) {
     static constexpr std::array<std::pair<const char*, const char*>, 4> sets = {
@@ -86,11 +89,13 @@ void MainWindow::buildPages() {
     m_race = new RacePage(m_data, this);
     m_memory = new MemoryPage(m_data, this);
     m_inside = new InsidePage(m_data, this);
+    m_exactness = new ExactnessPage(m_data, this);
     m_pages = new QStackedWidget(this);
     m_pages->setObjectName(QStringLiteral("pages"));
     m_pages->addWidget(m_race);
     m_pages->addWidget(m_memory);
     m_pages->addWidget(m_inside);
+    m_pages->addWidget(m_exactness);
     for (Chart* chart : charts())
         connect(chart, &Chart::notice, this, [this](const QString& text) { m_progress->setText(text); });
 
@@ -126,6 +131,7 @@ void MainWindow::buildMenus() {
     file->addAction(actions[ActionId::openModelFile]);
     file->addAction(actions[ActionId::openExperiment]);
     file->addAction(actions[ActionId::openRecord]);
+    file->addAction(actions[ActionId::openTrace]);
     m_recentMenu = file->addMenu(tr("Open Re&cent"));
     file->addSeparator();
     file->addAction(actions[ActionId::saveExperiment]);
@@ -155,6 +161,7 @@ void MainWindow::buildMenus() {
     QMenu* exports = menuBar()->addMenu(tr("&Export"));
     exports->addAction(actions[ActionId::exportCharts]);
     QMenu* help = menuBar()->addMenu(tr("&Help"));
+    help->addAction(actions[ActionId::faultHelp]);
     help->addAction(actions[ActionId::shortcuts]);
     help->addAction(actions[ActionId::about]);
 
@@ -163,6 +170,9 @@ void MainWindow::buildMenus() {
     connect(actions[ActionId::openModelFile], &QAction::triggered, this, &MainWindow::browseModelFile);
     connect(actions[ActionId::openExperiment], &QAction::triggered, this, &MainWindow::browseExperiment);
     connect(actions[ActionId::openRecord], &QAction::triggered, this, &MainWindow::browseRecord);
+    connect(actions[ActionId::openTrace], &QAction::triggered, this, &MainWindow::browseTrace);
+    connect(actions[ActionId::faultHelp], &QAction::triggered, this,
+            [this] { showFaultHelp(FaultKind::position, this); });
     connect(actions[ActionId::saveExperiment], &QAction::triggered, this, &MainWindow::browseSaveExperiment);
     connect(actions[ActionId::saveRecord], &QAction::triggered, this, &MainWindow::browseSaveRecord);
     connect(actions[ActionId::exportCharts], &QAction::triggered, this, &MainWindow::browseExport);
@@ -206,6 +216,7 @@ QWidget* MainWindow::buildHeader() {
     add(ActionId::showRace, BarButton::Look::tab, BarButton::Symbol::none, "raceTab");
     add(ActionId::showMemory, BarButton::Look::tab, BarButton::Symbol::none, "memoryTab");
     add(ActionId::showInside, BarButton::Look::tab, BarButton::Symbol::none, "insideTab");
+    add(ActionId::showExactness, BarButton::Look::tab, BarButton::Symbol::none, "exactnessTab");
     row->addStretch(1);
     return content;
 }
@@ -269,6 +280,8 @@ void MainWindow::connectSession() {
     connect(session, &Session::runStarted, this,
             [this](const Experiment& experiment, const RunStarted& started) {
                 m_messages->clear();
+                if (!m_restarted.isEmpty()) m_messages->showMessage(MessageBar::Kind::info, m_restarted);
+                m_restarted.clear();
                 m_data.begin(experiment, started, *m_session->model(), m_session->environment());
                 updateStatus();
             });
@@ -276,11 +289,28 @@ void MainWindow::connectSession() {
     connect(session, &Session::eventsArrived, this, &MainWindow::updateStatus);
     connect(session, &Session::runFinished, this, &MainWindow::runFinished);
     connect(session, &Session::failed, this, &MainWindow::requestFailed);
+    connect(session, &Session::judged, this, [this](const std::shared_ptr<const Judged>& judged) {
+        m_exactness->showJudged(judged);
+        if (judged->record == nullptr) remember(judged->path);
+        if (!judged->note.isEmpty()) m_messages->showMessage(MessageBar::Kind::warning, judged->note);
+    });
+    connect(session, &Session::judgeFailed, this, [this](int lane, const QString&, const Error& error) {
+        m_exactness->showFailure(lane, error);
+        // What is wrong with a lane stands on its page; a trace that is not shown has no page.
+        if (lane < 0 && error.kind != ErrorKind::cancelled)
+            m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(error.message));
+    });
+    connect(m_exactness, &ExactnessPage::judgeRequested, this, [this](int lane) {
+        if (const auto record = m_data.finishedRecord()) m_session->judgeLane(record, lane);
+    });
+    connect(m_exactness, &ExactnessPage::helpRequested, this,
+            [this](FaultKind kind) { showFaultHelp(kind, this); });
     connect(m_panel, &ExperimentPanel::edited, this, [this] { m_data.preview(m_panel->experiment()); });
     connect(m_panel, &ExperimentPanel::checked, this, [this] {
         updateState();
         updateStatus();
     });
+    connect(m_panel, &ExperimentPanel::faultsEdited, this, &MainWindow::faultsChanged);
     connect(m_panel, &ExperimentPanel::modelChosen, this, &MainWindow::openModel);
     connect(m_panel, &ExperimentPanel::browseRequested, this, &MainWindow::browseModel);
     connect(m_panel, &ExperimentPanel::browseFileRequested, this, &MainWindow::browseModelFile);
@@ -333,6 +363,21 @@ void MainWindow::startRun() {
         return;
     }
     m_messages->clear();
+    m_restarted.clear();
+    m_session->run(experiment);
+}
+
+void MainWindow::faultsChanged(int lane) {
+    if (m_session->activity() != Session::Activity::running) return;
+    const Experiment experiment = m_panel->experiment();
+    if (lane < 0 || static_cast<std::size_t>(lane) >= experiment.lanes.size()) return;
+    if (const Result<void> valid = experiment.validate(); !valid) {
+        m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(valid.error().message));
+        return;
+    }
+    // All lanes begin again: beside a lane that is far ahead nothing could be compared.
+    m_restarted = tr("The faults of %1 were changed: the run was stopped and has begun again with them.")
+                      .arg(QString::fromStdString(experiment.lanes[static_cast<std::size_t>(lane)].name));
     m_session->run(experiment);
 }
 
@@ -382,8 +427,8 @@ void MainWindow::updateState() {
     (*m_actions)[ActionId::stop]->setEnabled(activity != Session::Activity::idle && !m_session->isStopping());
     (*m_actions)[ActionId::saveRecord]->setEnabled(m_data.finishedRecord() != nullptr);
     (*m_actions)[ActionId::exportCharts]->setEnabled(m_data.finishedRecord() != nullptr);
-    for (const ActionId id :
-         {ActionId::openModel, ActionId::openModelFile, ActionId::openExperiment, ActionId::openRecord})
+    for (const ActionId id : {ActionId::openModel, ActionId::openModelFile, ActionId::openExperiment,
+                              ActionId::openRecord, ActionId::openTrace})
         (*m_actions)[id]->setEnabled(!running);
     m_recentMenu->setEnabled(!running);
     for (QAction* example : m_examplesMenu->actions()) example->setEnabled(!running);
@@ -408,6 +453,8 @@ void MainWindow::updateStatus() {
                                                .arg(m_data.newTokens() * std::max(1, m_data.requestCount()))
                                                .arg(m_data.repetition() + 1)
                                                .arg(record.experiment.repetitions));
+    } else if (activity == Session::Activity::judging) {
+        m_progress->setText(tr("Judging · recomputing every call"));
     } else if (activity == Session::Activity::idle) {
         const QString problem = m_panel->problem();
         m_progress->setText(problem.isEmpty() ? restingText() : tr("Cannot run: %1").arg(problem));

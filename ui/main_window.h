@@ -19,6 +19,7 @@ namespace decodescope {
 
 class Actions;
 class Chart;
+class ExactnessPage;
 class ExperimentPanel;
 class InsidePage;
 class MemoryPage;
@@ -56,24 +57,29 @@ public:
     RacePage* racePage() const { return m_race; }
     MemoryPage* memoryPage() const { return m_memory; }
     InsidePage* insidePage() const { return m_inside; }
+    ExactnessPage* exactnessPage() const { return m_exactness; }
     MessageBar* messages() const { return m_messages; }
     Actions* actions() const { return m_actions; }
 
-    /// Opens a model folder, an experiment or a record, whichever it is; says in the message bar if it is
-    /// none.
+    /// Opens a model folder, an experiment, a record or a trace, whichever it is; says in the message bar if
+    /// it is none.
     void openPath(const QString& path);
     void openModel(const ModelRef& ref);
     void openExperiment(const QString& path);
     /// Fills the panel from a bundled experiment and runs it.
     void openExample(const QString& path);
     void openRecord(const QString& path);
+    /// Judges a trace: its folder or its `trace.json`.
+    void openTrace(const QString& path);
     bool saveRecordTo(const QString& path);
     bool saveExperimentTo(const QString& path);
     /// Every chart of the finished run into a folder, as PNG, SVG, PDF and CSV, with a report.
     bool exportChartsTo(const QString& folder);
-    /// 0 race, 1 memory, 2 inside.
+    /// 0 race, 1 memory, 2 inside, 3 exactness.
     void showScreen(int index);
     void startRun();
+    /// The lane has another set of faults: a run that goes on is stopped and begins again with it.
+    void faultsChanged(int lane);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -104,6 +110,7 @@ private:
     void browseModelFile();
     void browseExperiment();
     void browseRecord();
+    void browseTrace();
     void browseSaveExperiment();
     void browseSaveRecord();
     void browseExport();
@@ -116,13 +123,15 @@ private:
     RunData m_data;
     std::unique_ptr<Session> m_session;
     Actions* m_actions;
-    std::string m_demo;  // the demo experiment as JSON, to tell it from one that was changed
+    QString m_restarted;  // why the run that begins now does so; said once it has begun
+    std::string m_demo;   // the demo experiment as JSON, to tell it from one that was changed
     ExperimentPanel* m_panel = nullptr;
     QSplitter* m_splitter = nullptr;
     QStackedWidget* m_pages = nullptr;
     RacePage* m_race = nullptr;
     MemoryPage* m_memory = nullptr;
     InsidePage* m_inside = nullptr;
+    ExactnessPage* m_exactness = nullptr;
     MessageBar* m_messages = nullptr;
     QMenu* m_recentMenu = nullptr;
     QMenu* m_examplesMenu = nullptr;

@@ -15,6 +15,7 @@
 
 #include "ui/chart/line_chart.h"
 #include "ui/chart/matrix_chart.h"
+#include "ui/exactness/exactness_page.h"
 #include "ui/examples.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
@@ -77,15 +78,21 @@ void MainWindow::openPath(const QString& path) {
     const QString shown = QDir::toNativeSeparators(path);
     if (!info.exists()) {
         m_messages->showMessage(MessageBar::Kind::error, tr("%1 was not found.").arg(shown));
+    } else if (info.isDir() && QFileInfo::exists(info.filePath() + QStringLiteral("/trace.json"))) {
+        openTrace(path);
     } else if (info.isDir() || is_gguf_file(toPath(path))) {
         openModel({.path = info.absoluteFilePath().toStdString(), .preset = {}, .seed = 0});
     } else if (const QString schema = schemaOf(path); schema == QLatin1String("decodescope.record")) {
         openRecord(path);
     } else if (schema == QLatin1String("decodescope.experiment")) {
         openExperiment(path);
+    } else if (schema == QLatin1String("decodescope.trace") ||
+               info.fileName() == QLatin1String("trace.json")) {
+        openTrace(path);
     } else {
-        m_messages->showMessage(MessageBar::Kind::error,
-                                tr("%1 is neither a model nor an experiment nor a record.").arg(shown));
+        m_messages->showMessage(
+            MessageBar::Kind::error,
+            tr("%1 is neither a model nor an experiment nor a record nor a trace.").arg(shown));
     }
 }
 
@@ -147,11 +154,19 @@ void MainWindow::openRecord(const QString& path) {
     if (!warnings.empty())
         m_messages->showMessage(MessageBar::Kind::warning, QString::fromStdString(warnings.front()));
     m_panel->setExperiment(record->experiment);
+    // First of all: what a page asks for when it sees the record comes after it.
+    m_session->loadModel(record->experiment.model);
     m_data.show(std::make_shared<const Record>(std::move(*record)), m_session->model().get());
-    m_session->loadModel(m_data.record().experiment.model);
     remember(path);
     updateState();
     updateStatus();
+}
+
+void MainWindow::openTrace(const QString& path) {
+    m_messages->clear();
+    m_exactness->showTraceBusy(path);
+    showScreen(3);
+    m_session->judgeTrace(path);
 }
 
 bool MainWindow::saveRecordTo(const QString& path) {
@@ -180,8 +195,9 @@ bool MainWindow::saveExperimentTo(const QString& path) {
 }
 
 std::vector<Chart*> MainWindow::charts() const {
-    return {m_race->latencyChart(), m_race->totalChart(), m_memory->chart(), m_inside->mask(),
-            m_inside->positions()};
+    return {m_race->latencyChart(),   m_race->totalChart(),      m_memory->chart(),
+            m_inside->mask(),         m_inside->positions(),     m_exactness->errorChart(),
+            m_exactness->callChart(), m_exactness->marginChart()};
 }
 
 bool MainWindow::exportChartsTo(const QString& folder) {
@@ -246,6 +262,12 @@ void MainWindow::browseRecord() {
     const QString path =
         QFileDialog::getOpenFileName(this, tr("Open Record"), startFolder(), tr("Records (*.json)"));
     if (!path.isEmpty()) openRecord(path);
+}
+
+void MainWindow::browseTrace() {
+    const QString path =
+        QFileDialog::getOpenFileName(this, tr("Open Trace"), startFolder(), tr("Traces (*.json)"));
+    if (!path.isEmpty()) openTrace(path);
 }
 
 void MainWindow::browseSaveExperiment() {

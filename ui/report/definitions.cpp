@@ -90,6 +90,14 @@ const QVector<Definition>& definitions() {
          tr("Largest difference of a step's logits from the reference lane's, divided by the standard "
             "deviation "
             "of the reference's logits.")},
+        {QStringLiteral("top2_margin"), tr("Margin of the top token"),
+         tr("Largest minus second largest logit of the reference. An error of half the margin can put "
+            "another "
+            "token on top.")},
+        {QStringLiteral("call_error"), tr("Logit error by call"),
+         tr("Largest difference of a forward call's logits from those that its tokens give when they are "
+            "recomputed "
+            "in one call without a cache, divided by the standard deviation of the latter.")},
     };
     return all;
 }

@@ -283,6 +283,45 @@ void showLogitError(LineChart& chart, const Record& record) {
     }
 }
 
+void showTop2Margin(LineChart& chart, const Record& record, std::size_t lane) {
+    chart.removeAllSeries();
+    chart.setTitle(tr("Margin of the top token"));
+    chart.setSubtitle(tr("reference: distance to the runner-up, in logits"));
+    chart.setDefinition(definitionOf("top2_margin"));
+    chart.setExportName(QStringLiteral("top2_margin"));
+    chart.setXAxis(tokenAxis(record.experiment, false));
+    chart.setYAxis(valueAxis(tr("margin"), Unit::none));
+    if (lane >= record.lanes.size()) return;
+    std::vector<double> margins, flips;  // by token of a request
+    for (const RepetitionRecord& repetition : record.lanes[lane].repetitions) {
+        for (const TokenEvent& token : repetition.chosen) {
+            const LogitComparison& compared = token.comparison;
+            if (!compared.compared || token.index < 0) continue;
+            const auto at = static_cast<std::size_t>(token.index);
+            if (margins.size() <= at) {
+                margins.resize(at + 1, nan);
+                flips.resize(at + 1, nan);
+            }
+            if (!(margins[at] <= compared.top2_margin)) margins[at] = compared.top2_margin;
+            if (!compared.same_argmax) flips[at] = compared.top2_margin;
+        }
+    }
+    if (margins.empty()) return;
+    std::vector<double> x;
+    for (std::size_t at = 0; at < margins.size(); ++at) x.push_back(static_cast<double>(at) + 1);
+    chart.setData(chart.addSeries(tr("margin"), {ColorRef::Role::muted, 0}, SeriesKind::points), x, margins);
+    std::vector<double> flippedX, flippedY;
+    for (std::size_t at = 0; at < flips.size(); ++at) {
+        if (std::isnan(flips[at])) continue;
+        flippedX.push_back(x[at]);
+        flippedY.push_back(flips[at]);
+    }
+    if (!flippedX.empty())
+        chart.setData(chart.addSeries(tr("another token on top in %1").arg(laneName(record.lanes[lane])),
+                                      {ColorRef::Role::bad, 0}, SeriesKind::points),
+                      flippedX, flippedY);
+}
+
 std::vector<RecordChart> makeRecordCharts(const Record& record) {
     using Show = void (*)(LineChart&, const Record&);
     std::vector<RecordChart> charts;

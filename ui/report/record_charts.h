@@ -41,6 +41,9 @@ void showMemory(LineChart& chart, const Record& record);
 void showKv(LineChart& chart, const Record& record);
 /// Largest logit error of each token over requests and repetitions, against the reference lane.
 void showLogitError(LineChart& chart, const Record& record);
+/// The reference's distance from the likeliest to the second token, by token of a request (of several
+/// requests the smallest), and where `lane` has another one on top.
+void showTop2Margin(LineChart& chart, const Record& record, std::size_t lane);
 
 /// One chart of a record, ready to be exported.
 struct RecordChart {

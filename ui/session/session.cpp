@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "engine/core/clock.h"
+#include "engine/experiment/judge_lane.h"
 #include "engine/experiment/runner.h"
+#include "engine/verify/trace_file.h"
 
 namespace decodescope {
 
@@ -89,23 +91,69 @@ Session::~Session() {
 
 void Session::loadModel(const ModelRef& ref) {
     m_stopping = false;
+    stopJudging();
     post(Tag::model, [this, ref](std::stop_token stop) { ensureModel(ref, stop); });
 }
 
 void Session::run(const Experiment& experiment) {
     m_stopping = false;
+    stopJudging();
     post(Tag::run, [this, experiment](std::stop_token stop) {
         if (ensureModel(experiment.model, stop)) runOnEngine(experiment, stop);
     });
 }
 
-void Session::stop() {
-    const std::lock_guard lock(m_mutex);
-    std::erase_if(m_queue, [](const Request& r) { return r.tag == Tag::run || r.tag == Tag::model; });
-    if (m_runningTag == Tag::run || m_runningTag == Tag::model) {
-        m_runningStop.request_stop();
-        m_stopping = true;
+// True when a request that waited is gone; with the lock held.
+bool Session::forgetJudging() {
+    return std::erase_if(m_queue, [](const Request& request) { return request.tag == Tag::judge; }) > 0;
+}
+
+void Session::judgingStopped() {
+    emit judgeFailed(m_judgedLane, m_judgedPath, {ErrorKind::cancelled, "Stopped on request."});
+}
+
+void Session::stopJudging() {
+    bool forgotten = false;
+    {
+        const std::lock_guard lock(m_mutex);
+        forgotten = forgetJudging();
+        if (m_runningTag == Tag::judge) m_runningStop.request_stop();
     }
+    if (forgotten) judgingStopped();
+}
+
+void Session::judgeLane(std::shared_ptr<const Record> record, int lane) {
+    m_stopping = false;
+    m_judgedLane = lane;
+    m_judgedPath.clear();
+    post(Tag::judge, [this, record = std::move(record), lane](std::stop_token stop) {
+        toGui([this] { setActivity(Activity::judging); });
+        answer(lane, {}, laneOnEngine(record, lane, std::move(stop)));
+    });
+}
+
+void Session::judgeTrace(const QString& path) {
+    m_stopping = false;
+    m_judgedLane = -1;
+    m_judgedPath = path;
+    post(Tag::judge, [this, path](std::stop_token stop) {
+        toGui([this] { setActivity(Activity::judging); });
+        answer(-1, path, traceOnEngine(path, std::move(stop)));
+    });
+}
+
+void Session::stop() {
+    bool forgotten = false;
+    {
+        const std::lock_guard lock(m_mutex);
+        forgotten = forgetJudging();
+        std::erase_if(m_queue, [](const Request& r) { return r.tag == Tag::run || r.tag == Tag::model; });
+        if (m_runningTag != Tag::none && m_runningTag != Tag::environment) {
+            m_runningStop.request_stop();
+            m_stopping = true;
+        }
+    }
+    if (forgotten) judgingStopped();
 }
 
 void Session::post(Tag tag, std::function<void(std::stop_token)> work) {
@@ -185,6 +233,64 @@ void Session::runOnEngine(const Experiment& experiment, std::stop_token stop) {
         drain();
         emit runFinished(record);
     });
+}
+
+// The loaded model stays what it is: another one is only loaded for the time it takes.
+Result<Session::ModelPointer> Session::modelToJudgeWith(const ModelRef& ref, std::stop_token stop) {
+    if (m_engineModel && sameModel(ref, m_engineModelRef)) return m_engineModel;
+    Result<LoadedModel> loaded = m_engine.load(ref, m_ledger, {std::move(stop), {}});
+    if (!loaded) return loaded.error();
+    return std::make_shared<const LoadedModel>(std::move(*loaded));
+}
+
+Result<Judged> Session::laneOnEngine(const std::shared_ptr<const Record>& record, int lane,
+                                     std::stop_token stop) {
+    const Result<ModelPointer> model = modelToJudgeWith(record->experiment.model, stop);
+    if (!model) return model.error();
+    auto judgement = judge_lane(*record, static_cast<std::size_t>(lane), **model, m_ledger, std::move(stop));
+    if (!judgement) return judgement.error();
+    const QString source = QString::fromStdString((*model)->weights->source);
+    return Judged{record, lane, {}, source, {}, *std::move(judgement)};
+}
+
+Result<Judged> Session::traceOnEngine(const QString& path, std::stop_token stop) {
+    std::vector<std::string> warnings;
+    const auto trace = load_trace(path.toStdString(), &warnings);
+    if (!trace) return trace.error();
+    ModelPointer model = m_engineModel;
+    QString note = warnings.empty() ? QString() : QString::fromStdString(warnings.front());
+    if (!trace->model) {
+        if (!model) {
+            return Error{ErrorKind::bad_input,
+                         "The trace names no model: open the model that made it, then the trace again."};
+        }
+        note = tr("The trace names no model: it was judged with the loaded one, %1.")
+                   .arg(QString::fromStdString(model->weights->source));
+    } else {
+        Result<ModelPointer> named = modelToJudgeWith(*trace->model, stop);
+        if (named) {
+            model = *std::move(named);
+        } else if (!model || named.error().kind == ErrorKind::cancelled) {
+            return named.error();
+        } else {
+            note = tr("The trace's model could not be loaded (%1): it was judged with the loaded one, %2.")
+                       .arg(QString::fromStdString(named.error().message),
+                            QString::fromStdString(model->weights->source));
+        }
+    }
+    const auto backend = make_cpu_backend(physical_core_count());
+    auto judgement = judge_trace(*trace, model->weights, *backend, m_ledger, std::move(stop));
+    if (!judgement) return judgement.error();
+    const QString source = QString::fromStdString(model->weights->source);
+    return Judged{nullptr, -1, path, source, note, *std::move(judgement)};
+}
+
+void Session::answer(int lane, const QString& path, Result<Judged> result) {
+    if (!result) {
+        toGui([this, lane, path, error = result.error()] { emit judgeFailed(lane, path, error); });
+        return;
+    }
+    toGui([this, judged = std::make_shared<const Judged>(std::move(*result))] { emit this->judged(judged); });
 }
 
 template <class Function>

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,6 +27,7 @@
 #include "engine/experiment/record.h"
 #include "engine/formats/model_source.h"
 #include "engine/measure/environment.h"
+#include "engine/verify/judgement.h"
 
 namespace decodescope {
 
@@ -34,6 +36,16 @@ using RunEvent = std::variant<StepEvent, TokenEvent>;
 
 /// True when both name the same model.
 bool sameModel(const ModelRef& a, const ModelRef& b);
+
+/// What a run was found to be: a lane of a record, or a trace of another program.
+struct Judged {
+    std::shared_ptr<const Record> record;  ///< null for a trace
+    int lane = -1;                         ///< of the record; -1 for a trace
+    QString path;                          ///< of a trace
+    QString model;                         ///< what it was judged with, as the loader names it
+    QString note;                          ///< one sentence about what was unusual; may be empty
+    Judgement judgement;
+};
 
 /// The one border between the window and the engine. It owns the engine thread, the memory ledger and the
 /// loaded model. Requests are closures with a tag: a newer request replaces a waiting one with the same tag
@@ -46,7 +58,7 @@ class Session : public QObject {
 
 public:
     /// What the engine thread is busy with.
-    enum class Activity { idle, loading, running };
+    enum class Activity { idle, loading, running, judging };
 
     /// The engine functions behind a session; tests replace them.
     struct Engine {
@@ -69,7 +81,12 @@ public:
     void loadModel(const ModelRef& ref);
     /// Runs an experiment, loading its model first if it is another one.
     void run(const Experiment& experiment);
-    /// Asks whatever is loading or running to stop, and forgets what waits. Returns at once.
+    /// Judges a lane of a finished run (`judge_lane`), with the record's model, whichever is loaded;
+    /// `judged` or `judgeFailed` follow. A newer request, a run or another model takes its place.
+    void judgeLane(std::shared_ptr<const Record> record, int lane);
+    /// Reads a trace and judges it with the model that it names, else with the loaded one.
+    void judgeTrace(const QString& path);
+    /// Asks whatever is loading, running or being judged to stop, and forgets what waits. Returns at once.
     void stop();
 
     Activity activity() const { return m_activity; }
@@ -100,13 +117,17 @@ signals:
     void eventsArrived(const std::vector<decodescope::RunEvent>& events);
     /// The run has ended, all its caches are freed, and all its events have been delivered.
     void runFinished(std::shared_ptr<const decodescope::Record> record);
+    /// An answer to `judgeLane` or `judgeTrace`.
+    void judged(std::shared_ptr<const decodescope::Judged> judged);
+    /// Judging came to nothing: with `lane` of the record, or -1 with the trace `path`.
+    void judgeFailed(int lane, const QString& path, const decodescope::Error& error);
     /// A request came to nothing; the sentence is in the error.
     void failed(const decodescope::Error& error);
 
 private:
     class Sink;
     struct Ring;
-    enum class Tag { none, environment, model, run };
+    enum class Tag { none, environment, model, run, judge };
     struct Request {
         Tag tag = Tag::none;
         std::function<void(std::stop_token)> work;
@@ -117,6 +138,14 @@ private:
     void engineMain(std::stop_token quit);
     bool ensureModel(const ModelRef& ref, std::stop_token stop);
     void runOnEngine(const Experiment& experiment, std::stop_token stop);
+    using ModelPointer = std::shared_ptr<const LoadedModel>;
+    Result<ModelPointer> modelToJudgeWith(const ModelRef& ref, std::stop_token stop);
+    Result<Judged> laneOnEngine(const std::shared_ptr<const Record>& record, int lane, std::stop_token stop);
+    Result<Judged> traceOnEngine(const QString& path, std::stop_token stop);
+    void answer(int lane, const QString& path, Result<Judged> result);
+    bool forgetJudging();
+    void stopJudging();
+    void judgingStopped();
     template <class Function>
     void toGui(Function&& function);
     void setActivity(Activity activity);
@@ -125,6 +154,8 @@ private:
     // GUI thread
     Activity m_activity = Activity::idle;
     bool m_stopping = false;
+    int m_judgedLane = -1;  // of the newest request
+    QString m_judgedPath;
     std::shared_ptr<const LoadedModel> m_model;
     ModelRef m_modelRef;
     std::optional<Environment> m_environment;

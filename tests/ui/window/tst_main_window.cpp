@@ -14,6 +14,7 @@
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
 #include "ui/chart/matrix_chart.h"
+#include "ui/exactness/exactness_page.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
 #include "ui/inside/inside_page.h"
@@ -350,6 +351,8 @@ void MainWindowTest::keysReachTheirCommands() {
     QVERIFY(window.memoryPage()->isVisible());
     QTest::keyClick(&window, Qt::Key_3, Qt::ControlModifier);
     QVERIFY(window.insidePage()->isVisible());
+    QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
+    QVERIFY(window.exactnessPage()->isVisible());
     QTest::keyClick(&window, Qt::Key_1, Qt::ControlModifier);
     QVERIFY(window.racePage()->isVisible());
     window.panel()->setExperiment(tinyExperiment());

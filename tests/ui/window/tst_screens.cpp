@@ -55,8 +55,8 @@ void ScreensTest::looks_data() {
     QTest::addColumn<QSize>("size");
     for (const bool dark : {false, true}) {
         for (const QSize size : {QSize(1440, 900), QSize(1100, 700)}) {
-            for (int screen = 0; screen < 3; ++screen) {
-                const char* const names[] = {"race", "memory", "inside"};
+            for (int screen = 0; screen < 4; ++screen) {
+                const char* const names[] = {"race", "memory", "inside", "exactness"};
                 QTest::addRow("%s-%s-%d", names[screen], dark ? "dark" : "light", size.width())
                     << screen << dark << size;
             }
@@ -77,10 +77,10 @@ void ScreensTest::looksOfExamples_data() {
     QTest::addColumn<bool>("dark");
     QTest::addColumn<QSize>("size");
     int row = 0;
-    for (const char* example :
-         {"kshipra", "quantised", "speculative", "prefix_sharing", "allocator", "chunk_partitions"}) {
-        for (int screen = 0; screen < 3; ++screen, ++row) {
-            const char* const names[] = {"race", "memory", "inside"};
+    for (const char* example : {"kshipra", "quantised", "speculative", "prefix_sharing", "allocator",
+                                "chunk_partitions", "fault_positions", "fault_padding"}) {
+        for (int screen = 0; screen < 4; ++screen, ++row) {
+            const char* const names[] = {"race", "memory", "inside", "exactness"};
             QTest::addRow("%s-%s", example, names[screen])
                 << QString(example) << screen << (row % 2 == 1) << QSize(row % 3 == 2 ? 1100 : 1440, 900);
         }
@@ -157,6 +157,9 @@ void ScreensTest::check(int screen, bool dark, QSize size) {
     MainWindow& window = *m_fixture->window;
     window.resize(size);
     window.showScreen(screen);
+    QTest::qWait(100);
+    // A verdict belongs into the picture.
+    QVERIFY(m_fixture->awaitIdle());
     QTest::qWait(100);
     // A table is as high as its rows, and its card no higher.
     for (const auto* table : window.findChildren<PlainTable*>()) {
