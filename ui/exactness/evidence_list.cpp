@@ -46,7 +46,7 @@ void EvidenceList::setEvidence(const std::vector<VerdictEvidence>& evidence) {
         auto* mark = new ToneLabel(m_body);
         mark->setTone({item.held ? ColorRef::Role::good : ColorRef::Role::bad, 0});
         mark->setText(item.held ? QStringLiteral("✓") : QStringLiteral("✗"));
-        const QString meaning = item.held ? tr("holds") : tr("speaks against the run");
+        const QString meaning = item.held ? tr("holds") : tr("does not hold");
         mark->setToolTip(meaning);
         mark->setAccessibleName(meaning);
         auto* name = mutedLabel(claim, m_body);
@@ -65,10 +65,10 @@ void EvidenceList::setEvidence(const std::vector<VerdictEvidence>& evidence) {
     grid->setRowStretch(row, 1);
     const auto against =
         std::count_if(evidence.begin(), evidence.end(), [](const VerdictEvidence& e) { return !e.held; });
-    setSubtitle(evidence.empty() ? tr("what a verdict rests on")
-                                 : tr("%1 hold, %2 speak against the run")
-                                       .arg(static_cast<qlonglong>(evidence.size()) - against)
-                                       .arg(against));
+    setSubtitle(
+        evidence.empty()
+            ? tr("what a verdict rests on")
+            : tr("%1 hold, %2 do not").arg(static_cast<qlonglong>(evidence.size()) - against).arg(against));
     // Takes the old one away.
     m_scroll->setWidget(m_body);
     m_body->setAutoFillBackground(false);  // which `setWidget` turns on

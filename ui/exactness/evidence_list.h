@@ -11,7 +11,7 @@ class QScrollArea;
 
 namespace decodescope {
 
-/// What a verdict rests on: one line for each observation, marked whether it held or speaks against the run.
+/// What a verdict rests on: one line for each observation, marked whether it holds.
 class EvidenceList : public Card {
     Q_OBJECT
 

@@ -89,11 +89,12 @@ VerdictCard::VerdictCard(QWidget* parent) : Card(parent) {
 
 VerdictCard::Fact VerdictCard::addFact(const char* objectName, const QString& name, QHBoxLayout* row,
                                        int stretch) {
-    Fact fact{new QWidget(m_facts), new QLabel};
+    auto* box = new QWidget(m_facts);
+    const Fact fact{box, mutedLabel(name, box), new QLabel(box)};
     auto* column = new QVBoxLayout(fact.box);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addWidget(mutedLabel(name, fact.box));
+    column->addWidget(fact.name);
     fact.value->setObjectName(QLatin1String(objectName));
     fact.value->setAccessibleName(name);
     fact.value->setTextFormat(Qt::PlainText);
@@ -148,6 +149,8 @@ void VerdictCard::setVerdict(const Verdict& verdict) {
     m_action->hide();
     m_summary->setText(QString::fromStdString(verdict.summary));
     m_summary->setVisible(!verdict.summary.empty());
+    // What rounding does is not wrong.
+    m_first.name->setText(verdict.word == VerdictWord::fault ? tr("First wrong") : tr("First different"));
     setFact(m_first, placeText(verdict.first));
     setFact(m_expected, QString::fromStdString(verdict.expected));
     setFact(m_found, QString::fromStdString(verdict.found));

@@ -39,6 +39,7 @@ protected:
 private:
     struct Fact {
         QWidget* box = nullptr;
+        QLabel* name = nullptr;
         QLabel* value = nullptr;
     };
     Fact addFact(const char* objectName, const QString& name, QHBoxLayout* row, int stretch);
