@@ -124,6 +124,16 @@ void describe(const Trace& trace, const TraceReading& reading, const std::vector
         if (s.only_padded_rows) say("rows", "Only rows with pads are off; the others are exact.", false);
         if (s.only_later_requests) say("requests", "The first request is exact; later ones are off.", false);
     }
+    const auto depends = [&](const char* claim, const std::optional<double>& error, const char* what) {
+        if (!error) return;
+        const bool held = *error <= std::max(f32_error_limit, s.floor);
+        say(claim,
+            held ? fmt::format("The same tokens give the same numbers with {}.", what)
+                 : fmt::format("The same tokens give other numbers with {}, by up to {:.2g}.", what, *error),
+            held);
+    };
+    depends("neighbours", s.other_neighbours, "other rows beside them");
+    depends("capacity", s.other_capacity, "another capacity of the cache");
     if (s.repeats) {
         say("repeatability",
             s.unrepeatable <= f32_error_limit
@@ -157,6 +167,16 @@ Structure structure_of(const Trace& trace, const TraceReading& reading, const Mo
     for (const Repetition& pair : repeated) {
         // Batch mates of the same call share what went wrong; only another call is a repetition.
         if (cells[at(pair.first)].call == cells[at(pair.second)].call) continue;
+        const TraceCall& one = trace.calls[at(cells[at(pair.first)].call)];
+        const TraceCall& other = trace.calls[at(cells[at(pair.second)].call)];
+        if (one.batch != other.batch) {
+            s.other_neighbours = std::max(s.other_neighbours.value_or(0), pair.error);
+            continue;
+        }
+        if (one.cache_capacity && other.cache_capacity && *one.cache_capacity != *other.cache_capacity) {
+            s.other_capacity = std::max(s.other_capacity.value_or(0), pair.error);
+            continue;
+        }
         s.repeats = true;
         s.unrepeatable = std::max(s.unrepeatable, pair.error);
         s.chance =

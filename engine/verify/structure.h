@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,16 @@ struct Structure {
     double floor = 0;      ///< the run's own noise: its largest error before things go wrong
     int first_wrong = -1;  ///< index of the first cell above the noise
     bool not_finite = false;
-    double first_tokens = 0;    ///< worst of rows that begin a text
-    double appended = 0;        ///< worst of rows that go on from a cache
-    double appended_least = 0;  ///< per call, the smallest of their worst errors
-    double from_nothing = 0;    ///< worst of tokens that see only themselves
-    bool repeats = false;       ///< the trace makes some call twice
-    double unrepeatable = 0;    ///< largest difference between the two
-    bool chance = false;        ///< they differ, and both are wrong
-    bool flat = false;          ///< from the first wrong call on, neither growing nor falling much
+    double first_tokens = 0;                 ///< worst of rows that begin a text
+    double appended = 0;                     ///< worst of rows that go on from a cache
+    double appended_least = 0;               ///< per call, the smallest of their worst errors
+    double from_nothing = 0;                 ///< worst of tokens that see only themselves
+    bool repeats = false;                    ///< the trace makes some call twice
+    double unrepeatable = 0;                 ///< largest difference between the two
+    std::optional<double> other_neighbours;  ///< the same between batches of different sizes
+    std::optional<double> other_capacity;    ///< and between caches of different capacities
+    bool chance = false;                     ///< they differ, and both are wrong
+    bool flat = false;  ///< from the first wrong call on, neither growing nor falling much
     bool grows = false;
     bool guessed = false;  ///< nothing says what the first wrong row goes on from
     bool only_padded_rows = false;

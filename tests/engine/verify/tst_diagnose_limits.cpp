@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <numeric>
 
 #include "engine/verify/trace_recorder.h"
 #include "tests/engine/verify/foreign_decoder.h"
@@ -279,6 +280,40 @@ private slots:
         QVERIFY2(verdict, verdict ? "" : verdict.error().message.c_str());
         QVERIFY2(verdict->kind == FaultKind::head_layout, qPrintable(told(*verdict)));
         QVERIFY(verdict->summary.find("both are wrong: they share a fault") != std::string::npos);
+    }
+
+    void neighboursAndCapacityThatMatterAreNamed() {
+        LaneFixture fixture;
+        // Alone right, beside a longer row wrong: its pads are seen.
+        ForeignDecoder alone(fixture.weights, *fixture.backend, fixture.ledger);
+        alone.feed(part(text_of_13, 0, 3), {.requests = {"A"}});
+        ForeignDecoder batch(fixture.weights, *fixture.backend, fixture.ledger, 2);
+        Ids padded(4, -1);
+        padded.insert(padded.end(), text_of_13.begin(), text_of_13.begin() + 3);
+        batch.call({.rows = {padded, part(text_of_13, 0, 7)},
+                    .requests = {"B", "C"},
+                    .positions = [](auto& ids) { std::iota(ids.begin(), ids.begin() + 7, 0); }});
+        auto both = std::make_shared<StoredLogits>(64);
+        for (const Trace* trace : {&alone.trace, &batch.trace}) {
+            std::vector<float> row(64);
+            std::vector<float> all;
+            const TraceCall& call = trace->calls[0];
+            for (int b = 0; b < call.batch; ++b) {
+                for (int t = 0; t < call.width; ++t) {
+                    QVERIFY(trace->logits->read(0, b, t, row));
+                    all.insert(all.end(), row.begin(), row.end());
+                }
+            }
+            both->add_call(call.width, std::move(all));
+        }
+        Trace trace = alone.trace;
+        trace.calls.push_back(batch.trace.calls[0]);
+        trace.logits = both;
+        const auto verdict = diagnose(trace, fixture.weights, *fixture.backend, fixture.ledger);
+        QVERIFY(verdict);
+        QVERIFY2(verdict->kind == FaultKind::padding && verdict->first.call == 1, qPrintable(told(*verdict)));
+        QVERIFY2(told(*verdict).contains("other numbers with other rows beside them"),
+                 qPrintable(told(*verdict)));
     }
 
     void stoppingStops() {
