@@ -13,6 +13,7 @@ namespace decodescope {
 enum class ActionId {
     openModel,
     openModelFile,
+    getModel,
     openExperiment,
     openRecord,
     openTrace,
@@ -33,7 +34,7 @@ enum class ActionId {
     shortcuts,
     about,
 };
-inline constexpr std::size_t n_action = 21;
+inline constexpr std::size_t n_action = 22;
 
 /// The registry of commands: one table has each one's text, explanation, shortcut and category; menus, tool
 /// bar and the sheet of shortcuts are made from it.

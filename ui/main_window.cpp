@@ -69,6 +69,7 @@ MainWindow::MainWindow(Theme& theme, Options options)
     buildMenus();
     buildStatusBar();
     connectSession();
+    connectFetch();
     restore(options);
     updateState();
     updateStatus();
@@ -129,6 +130,7 @@ void MainWindow::buildMenus() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
     file->addAction(actions[ActionId::openModel]);
     file->addAction(actions[ActionId::openModelFile]);
+    file->addAction(actions[ActionId::getModel]);
     file->addAction(actions[ActionId::openExperiment]);
     file->addAction(actions[ActionId::openRecord]);
     file->addAction(actions[ActionId::openTrace]);

@@ -24,6 +24,7 @@ class ExperimentPanel;
 class InsidePage;
 class MemoryPage;
 class MessageBar;
+class ModelFetch;
 class RacePage;
 
 /// The window: menus, tool bar, the experiment at the left, one page per question, and the status bar. It
@@ -60,6 +61,7 @@ public:
     ExactnessPage* exactnessPage() const { return m_exactness; }
     MessageBar* messages() const { return m_messages; }
     Actions* actions() const { return m_actions; }
+    ModelFetch* modelFetch() const { return m_fetch; }
 
     /// Opens a model folder, an experiment, a record or a trace, whichever it is; says in the message bar if
     /// it is none.
@@ -108,6 +110,7 @@ private:
     QString restingText() const;
     void browseModel();
     void browseModelFile();
+    void connectFetch();
     void browseExperiment();
     void browseRecord();
     void browseTrace();
@@ -133,6 +136,7 @@ private:
     InsidePage* m_inside = nullptr;
     ExactnessPage* m_exactness = nullptr;
     MessageBar* m_messages = nullptr;
+    ModelFetch* m_fetch = nullptr;
     QMenu* m_recentMenu = nullptr;
     QMenu* m_examplesMenu = nullptr;
     QLabel* m_progress = nullptr;

@@ -13,12 +13,14 @@
 #include <QStandardPaths>
 #include <QUrl>
 
+#include "ui/actions.h"
 #include "ui/chart/line_chart.h"
 #include "ui/chart/matrix_chart.h"
 #include "ui/exactness/exactness_page.h"
 #include "ui/examples.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
+#include "ui/fetch/model_fetch.h"
 #include "ui/inside/inside_page.h"
 #include "ui/main_window.h"
 #include "ui/memory/memory_page.h"
@@ -250,6 +252,20 @@ void MainWindow::browseModelFile() {
     const QString path = QFileDialog::getOpenFileName(this, tr("Open Model File"), startFolder(),
                                                       tr("GGUF models (*.gguf);;All files (*)"));
     if (!path.isEmpty()) openPath(path);
+void MainWindow::connectFetch() {
+    m_fetch = new ModelFetch(this);
+    connect((*m_actions)[ActionId::getModel], &QAction::triggered, m_fetch, &ModelFetch::start);
+    connect(m_panel, &ExperimentPanel::fetchRequested, m_fetch, &ModelFetch::start);
+    connect(m_fetch, &ModelFetch::failed, this,
+            [this](const QString& sentence) { m_messages->showMessage(MessageBar::Kind::error, sentence); });
+    connect(m_fetch, &ModelFetch::fetched, this, [this](const QString& name) {
+        if (m_session->activity() == Session::Activity::running) {
+            m_messages->showMessage(MessageBar::Kind::info,
+                                    tr("%1 is here: choose it when the run is over.").arg(name));
+            return;
+        }
+        openModel({.path = name.toStdString(), .preset = {}, .seed = 0});
+    });
 }
 
 void MainWindow::browseExperiment() {

@@ -49,6 +49,7 @@ Facts factsOf(const ModelSummary& model) {
         {"stored as", model.config.stored_as},
         {"file size", human_bytes(static_cast<double>(model.file_bytes))},
         {"KV bytes per token (f32)", numberOf(kvBytes)},
+        {"KV bytes per token (16 bits)", numberOf(config.kv_bytes_per_token(DType::f16))},
         {"KV bytes at full context (f32)",
          kvBytes == 0 || config.n_positions == 0
              ? notStated

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "engine/core/quote.h"
+#include "engine/core/user_folders.h"
 #include "engine/formats/gguf_file.h"
 #include "engine/formats/gguf_tokenizer.h"
 #include "engine/formats/gguf_weights.h"
@@ -290,9 +291,14 @@ Result<fs::path> resolve_model_path(const std::string& path_or_name) {
     }
     if (is_plain_name(path_or_name)) {
         if (auto bundled = bundled_file("models/" + path_or_name)) return bundled;
+        // Where "decodescope-cli get" puts models.
+        const auto own = user_data_folder();
+        if (own && fs::is_directory(*own / "models" / path_or_name, ignored))
+            return resolve_model_path((*own / "models" / path_or_name).string());
     }
     return Error{ErrorKind::io,
-                 fmt::format("{} is neither a folder, nor a GGUF file, nor the name of a bundled model.",
+                 fmt::format("{} is neither a folder, nor a GGUF file, nor the name of a bundled or fetched "
+                             "model (\"decodescope-cli get\" lists what can be fetched).",
                              quote(path_or_name, 400))};
 }
 

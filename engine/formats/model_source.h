@@ -56,8 +56,9 @@ struct ModelSummary {
 /// prefix, above a build tree and in the source tree, in this order. Fails with the places that were tried.
 Result<std::filesystem::path> bundled_file(const std::string& relative_path);
 
-/// Turns what a user typed into a folder or a GGUF file: an existing path wins over a bundled name. A folder
-/// without config.json stands for the one GGUF file in it.
+/// Turns what a user typed into a folder or a GGUF file: an existing path wins over a bundled name, and that
+/// over the name of a model in the user's data folder. A folder without config.json stands for the one GGUF
+/// file in it.
 Result<std::filesystem::path> resolve_model_path(const std::string& path_or_name);
 
 /// Whether the path is a GGUF file by its name or its first bytes.

@@ -107,6 +107,7 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     connect(m_model, &ModelCard::chosen, this, &ExperimentPanel::modelChosen);
     connect(m_model, &ModelCard::browseRequested, this, &ExperimentPanel::browseRequested);
     connect(m_model, &ModelCard::browseFileRequested, this, &ExperimentPanel::browseFileRequested);
+    connect(m_model, &ModelCard::fetchRequested, this, &ExperimentPanel::fetchRequested);
     connect(m_prompts, &PromptList::rebuilt, this, &ExperimentPanel::orderTabs);
     connect(m_prompts, &PromptList::edited, this, &ExperimentPanel::changed);
     connect(m_generation, &GenerationForm::edited, this, &ExperimentPanel::changed);

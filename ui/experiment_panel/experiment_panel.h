@@ -57,6 +57,7 @@ signals:
     void modelChosen(const decodescope::ModelRef& ref);
     void browseRequested();
     void browseFileRequested();
+    void fetchRequested();
 
 protected:
     void paintEvent(QPaintEvent* event) override;

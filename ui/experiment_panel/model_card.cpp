@@ -108,6 +108,8 @@ void ModelCard::fillMenu() {
     connect(menu->addAction(tr("Open Folder…")), &QAction::triggered, this, &ModelCard::browseRequested);
     connect(menu->addAction(tr("Open GGUF File…")), &QAction::triggered, this,
             &ModelCard::browseFileRequested);
+    connect(menu->addAction(tr("Get a Small Real Model…")), &QAction::triggered, this,
+            &ModelCard::fetchRequested);
     QMenu* presets = menu->addMenu(tr("Random Weights"));
     presets->setToolTip(tr("Known shapes filled with random numbers: right for timing, not for text"));
     for (const std::string_view name : preset_names())

@@ -38,6 +38,7 @@ signals:
     void chosen(const decodescope::ModelRef& ref);
     void browseRequested();
     void browseFileRequested();
+    void fetchRequested();
 
 private:
     void fillMenu();

@@ -157,13 +157,13 @@ void TestModelSource::pathsThatAreNoModel_data() {
     QTest::addColumn<QString>("path");  // %1 stands for a folder
     QTest::addColumn<ErrorKind>("kind");
     QTest::addColumn<QString>("sentence");
-    const QString neither = "\"%1\" is neither a folder, nor a GGUF file, nor the name of a bundled model.";
+    const QString neither =
+        "\"%1\" is neither a folder, nor a GGUF file, nor the name of a bundled or fetched model "
+        "(\"decodescope-cli get\" lists what can be fetched).";
     QTest::newRow("empty") << "" << ErrorKind::bad_input
                            << "The model is empty, expected a folder or a name.";
     QTest::newRow("unknown name") << "demoo" << ErrorKind::io << neither.arg("demoo");
-    QTest::newRow("missing folder") << "%1/none" << ErrorKind::io
-                                    << "\"%1/none\" is neither a folder, nor a GGUF file, nor the name of a "
-                                       "bundled model.";
+    QTest::newRow("missing folder") << "%1/none" << ErrorKind::io << neither.arg("%1/none");
     QTest::newRow("a way out of the models folder")
         << "demo/../demo" << ErrorKind::io << neither.arg("demo/../demo");
     QTest::newRow("dots") << ".." + QString("/..").repeated(2) + "/none" << ErrorKind::io

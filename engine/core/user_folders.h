@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+
+#include "engine/core/result.h"
+
+namespace decodescope {
+
+/// Where this user's own models are kept: $XDG_DATA_HOME/decodescope, else ~/.local/share/decodescope (XDG
+/// Base Directory Specification). It need not exist. Fails when neither variable says where.
+Result<std::filesystem::path> user_data_folder();
+
+}  // namespace decodescope
