@@ -252,6 +252,8 @@ void MainWindow::browseModelFile() {
     const QString path = QFileDialog::getOpenFileName(this, tr("Open Model File"), startFolder(),
                                                       tr("GGUF models (*.gguf);;All files (*)"));
     if (!path.isEmpty()) openPath(path);
+}
+
 void MainWindow::connectFetch() {
     m_fetch = new ModelFetch(this);
     connect((*m_actions)[ActionId::getModel], &QAction::triggered, m_fetch, &ModelFetch::start);

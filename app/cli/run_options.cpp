@@ -55,6 +55,8 @@ RunOptions::RunOptions(CLI::App& command) : command_(command), laneOptions_(comm
                                    "Prompt of random token ids; again for another request")
                        ->option_text("LENGTH[,seed=N]")
                        ->allow_extra_args(false);
+    command.add_flag("--control", control_,
+                     "Take control tokens such as <|im_start|> in text prompts as such");
     prompt->excludes(file)->excludes(ids)->excludes(random);
     file->excludes(ids)->excludes(random);
     ids->excludes(random);
@@ -119,6 +121,14 @@ Result<Experiment> RunOptions::experiment(std::vector<std::string>& warnings) co
         experiment->model = *model;
     }
     DS_TRY(applyPrompt(*experiment));
+    if (control_) {
+        bool any = false;
+        for (PromptSpec& prompt : experiment->prompts) {
+            prompt.control = prompt.kind == PromptSpec::Kind::text;
+            any = any || prompt.control;
+        }
+        if (!any) return Error{ErrorKind::bad_input, "--control: there is no text prompt to apply it to."};
+    }
     if (given("--tokens")) experiment->new_tokens = tokens_;
     DS_TRY(laneOptions_.apply(*experiment, !given("--experiment")));
     DS_TRY(applyDrive(*experiment));

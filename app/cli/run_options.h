@@ -33,6 +33,7 @@ private:
     std::string model_ = "demo";
     std::vector<std::string> prompts_;
     std::string promptFile_;
+    bool control_ = false;
     std::vector<std::string> ids_;
     std::vector<std::string> randomPrompts_;
     int tokens_ = 64;

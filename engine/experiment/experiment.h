@@ -28,6 +28,7 @@ const char* to_string(Interleave interleave);
 struct PromptSpec {
     enum class Kind { text, ids, random } kind = Kind::text;
     std::string text{};
+    bool control = false;  ///< text: control tokens such as <|im_start|> in it are taken as such
     std::vector<std::int32_t> ids{};
     int length = 0;           ///< random
     std::uint64_t seed = 0;   ///< random

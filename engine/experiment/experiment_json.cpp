@@ -24,6 +24,9 @@ void read_prompt(JsonFields& fields, PromptSpec& prompt) {
         fields.fail("text", fmt::format("or ids or random: {} of them are set, expected one", n_kind));
     }
     fields.text("text", prompt.text);
+    fields.boolean("control", prompt.control);
+    if (fields.has("control") && !fields.has("text"))
+        fields.fail("control", "is set, but only a text has control tokens");
     fields.integers("ids", prompt.ids);
     fields.object("random", [&](JsonFields& random) {
         random.require("length");
@@ -109,7 +112,10 @@ OrderedJson model_json(const ModelRef& model) {
 OrderedJson prompt_json(const PromptSpec& prompt) {
     OrderedJson json;
     switch (prompt.kind) {
-        case PromptSpec::Kind::text: json["text"] = prompt.text; break;
+        case PromptSpec::Kind::text:
+            json["text"] = prompt.text;
+            if (prompt.control) json["control"] = true;
+            break;
         case PromptSpec::Kind::ids: json["ids"] = prompt.ids; break;
         case PromptSpec::Kind::random:
             json["random"] = {{"length", prompt.length}, {"seed", prompt.seed}};

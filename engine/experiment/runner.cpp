@@ -361,7 +361,7 @@ Result<std::vector<std::int32_t>> ids_of(const PromptSpec& prompt, const LoadedM
                         "The model {} has no tokenizer: give the prompt as token ids or as random ids.",
                         model.weights->source)};
             }
-            return model.tokenizer->encode_text(prompt.text);
+            return model.tokenizer->encode_to_continue(prompt.text, prompt.control);
         case PromptSpec::Kind::ids: return prompt.ids;
         case PromptSpec::Kind::random: break;
     }

@@ -54,6 +54,9 @@ public:
         return ids;
     }
 
+    std::span<const std::int32_t> ids_before() const override { return parts_.before; }
+    std::span<const std::int32_t> ids_after() const override { return parts_.after; }
+
     std::string_view token_bytes(std::int32_t id) const override { return parts_.bytes.text(id); }
     bool is_special(std::int32_t id) const override {
         return std::binary_search(parts_.special.begin(), parts_.special.end(), id);

@@ -36,6 +36,17 @@ std::string Utf8Stream::finish() {
     return unfinished ? std::string(replacement) : std::string();
 }
 
+std::vector<std::int32_t> Tokenizer::encode_to_continue(std::string_view text, bool control) const {
+    if (control) {
+        auto ids = encode_prompt(text);
+        ids.resize(ids.size() - ids_after().size());
+        return ids;
+    }
+    auto ids = encode_text(text);
+    ids.insert(ids.begin(), ids_before().begin(), ids_before().end());
+    return ids;
+}
+
 std::string Tokenizer::decode(std::span<const std::int32_t> ids) const {
     Utf8Stream stream;
     std::string out;

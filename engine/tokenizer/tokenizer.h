@@ -21,8 +21,16 @@ public:
     /// Ids of `text` taken as plain text: special tokens in it ("<|endoftext|>") are ordinary characters.
     /// Bytes that are not UTF-8 are kept as bytes.
     virtual std::vector<std::int32_t> encode_text(std::string_view text) const = 0;
-    /// Ids of a prompt in which special tokens are recognised as such.
+    /// Ids of a prompt in which special tokens are recognised as such, with those that the model expects
+    /// around it.
     virtual std::vector<std::int32_t> encode_prompt(std::string_view text) const = 0;
+    /// Ids that the model expects in front of a prompt (a beginning of text) and behind it; often none.
+    virtual std::span<const std::int32_t> ids_before() const = 0;
+    virtual std::span<const std::int32_t> ids_after() const = 0;
+
+    /// What a model is given to go on from: `ids_before`, then the text, with special tokens recognised if
+    /// `control`. Nothing behind it.
+    std::vector<std::int32_t> encode_to_continue(std::string_view text, bool control) const;
 
     /// The bytes of one token (may be part of a UTF-8 character). Empty for ids without a spelling.
     virtual std::string_view token_bytes(std::int32_t id) const = 0;

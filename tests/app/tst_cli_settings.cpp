@@ -14,6 +14,8 @@ private slots:
     void badSettings_data() {
         QTest::addColumn<QString>("arguments");  // separated by single spaces
         QTest::addColumn<QString>("sentence");
+        QTest::newRow("control tokens of ids") << "run --ids 1,2 --control"
+                                               << "--control: there is no text prompt to apply it to.";
         QTest::newRow("window 0")
             << "run --window 0"
             << "--window: \"0\" is not SIZE or SIZE,sinks=N with whole numbers, SIZE at "

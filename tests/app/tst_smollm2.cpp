@@ -122,6 +122,17 @@ private slots:
                  qPrintable((*chat).toObject()["text"].toString()));
     }
 
+    /// The same through the program: control tokens of a text prompt are taken as such on request.
+    void chatThroughTheProgram() {
+        const QString prompt =
+            "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n";
+        QStringList words = {"run",      "--model",  path_,      "--lanes", "static",
+                             "--prompt", prompt,     "--tokens", "8",       "--repetitions",
+                             "1",        "--warmup", "0"};
+        QVERIFY(cli(words + QStringList{"--control"}).out.contains("The capital of France is Paris."));
+        QVERIFY(cli(words).out.contains("Text of static"));
+    }
+
     void inspected() {
         const Outcome outcome = cli({"inspect", "--model", path_});
         QCOMPARE(outcome.exitCode, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/experiment_panel/prompt_card.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -69,6 +70,7 @@ PromptCard::PromptCard(QWidget* parent) : Card(parent) {
     for (QSpinBox* box : {m_length, m_arrival, m_cancel})
         connect(box, &QSpinBox::valueChanged, this, changed);
     for (QLineEdit* edit : {m_seed, m_isolation}) connect(edit, &QLineEdit::textEdited, this, changed);
+    connect(m_control, &QCheckBox::toggled, this, changed);
     connect(m_duplicate, &QToolButton::clicked, this, &PromptCard::duplicateRequested);
     connect(m_remove, &QToolButton::clicked, this, &PromptCard::removeRequested);
 }
@@ -111,6 +113,11 @@ QWidget* PromptCard::buildRandom() {
 QWidget* PromptCard::buildAdvanced() {
     auto* advanced = new QWidget(this);
     QFormLayout* form = plainForm(advanced);
+    m_control = new QCheckBox(tr("Control tokens"), advanced);
+    m_control->setObjectName(QStringLiteral("promptControl"));
+    m_control->setToolTip(
+        tr("Take control tokens such as <|im_start|> in the text as such, instead of as the characters they "
+           "are written with"));
     m_isolation =
         lineEdit(advanced, "promptIsolation", tr("Isolation group"),
                  tr("Requests share cached prefixes only with those of the same group"), tr("shared by all"));
@@ -121,6 +128,7 @@ QWidget* PromptCard::buildAdvanced() {
     m_cancel = spinBox(advanced, "promptCancel", tr("Cancel after"),
                        tr("The request is cancelled once it has this many new tokens"), 0, largestCount);
     m_cancel->setSpecialValueText(tr("never"));
+    form->addRow({}, m_control);
     form->addRow(tr("Group"), m_isolation);
     form->addRow(tr("Arrives"), m_arrival);
     form->addRow(tr("Cancel after"), m_cancel);
@@ -147,6 +155,7 @@ void PromptCard::setPrompt(const PromptSpec& prompt, int number, bool removable)
                                                                                     : usualRandomLength);
     if (m_seed->text().toULongLong() != prompt.seed || m_seed->text().isEmpty())
         m_seed->setText(QString::number(prompt.seed));
+    m_control->setChecked(prompt.control);
     m_isolation->setText(QString::fromStdString(prompt.isolation));
     m_arrival->setValue(prompt.arrival_step);
     m_cancel->setValue(prompt.cancel_after);
@@ -160,6 +169,7 @@ PromptSpec PromptCard::prompt() const {
         case asText:
             made.kind = PromptSpec::Kind::text;
             made.text = m_text->toPlainText().toStdString();
+            made.control = m_control->isChecked();
             break;
         case asIds:
             made.kind = PromptSpec::Kind::ids;
@@ -199,6 +209,7 @@ void PromptCard::setProblem(const QString& sentence) {
 
 void PromptCard::updateVisibility() {
     m_text->setVisible(m_kind->currentIndex() == asText);
+    m_control->setEnabled(m_kind->currentIndex() == asText);
     m_ids->setVisible(m_kind->currentIndex() == asIds);
     m_random->setVisible(m_kind->currentIndex() == asRandom);
 }

@@ -4,6 +4,7 @@
 #include "engine/experiment/experiment.h"
 #include "ui/theme/card.h"
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -53,6 +54,7 @@ private:
     QSpinBox* m_length;
     QLineEdit* m_seed;
     QToolButton* m_fold;
+    QCheckBox* m_control;
     QLineEdit* m_isolation;
     QSpinBox* m_arrival;
     QSpinBox* m_cancel;

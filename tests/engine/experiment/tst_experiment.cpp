@@ -98,6 +98,8 @@ private slots:
             "prompts holds 257, expected at most 256.");
         row("second prompt", "prompts", "[{\"text\": \"a\"}, {\"ids\": [-1]}]",
             "prompts[1].ids[0] is -1, expected a token id (0 or more).");
+        row("control tokens of ids", "prompts", "[{\"ids\": [1], \"control\": true}]",
+            "prompts[0].control is set, but only a text has control tokens.");
         row("isolation number", "prompts", "[{\"text\": \"a\", \"isolation\": 1}]",
             "prompts[0].isolation is 1, expected a text.");
         row("isolation with line end", "prompts", "[{\"text\": \"a\", \"isolation\": \"\\n\"}]",
@@ -343,7 +345,7 @@ private slots:
         Experiment experiment;
         experiment.drive = Drive::free;
         experiment.sampling = {.kind = SamplingKind::sample};
-        experiment.prompts = {{.text = "a", .isolation = "x"},
+        experiment.prompts = {{.text = "a", .control = true, .isolation = "x"},
                               {.text = "b", .isolation = "y", .arrival_step = 3, .cancel_after = 5}};
         const auto add = [&](const char* word, const char* name) -> LaneSpec& {
             LaneSpec& lane = experiment.lanes.emplace_back(*lane_from_name(word));
@@ -373,6 +375,7 @@ private slots:
         QCOMPARE(warnings, std::vector<std::string>());
         QCOMPARE(to_json(*parsed), json);
         QCOMPARE(parsed->prompts[0].isolation, std::string("x"));
+        QVERIFY(parsed->prompts[0].control && !parsed->prompts[1].control);
         QCOMPARE(parsed->prompts[1].arrival_step, 3);
         QCOMPARE(parsed->prompts[1].cancel_after, 5);
         const auto& lanes = parsed->lanes;

@@ -148,6 +148,11 @@ private slots:
         QVERIFY(tokenizer);
         QCOMPARE(tokenizer->encode_prompt("a</s><unk>"), (Ids{1, 259, 2, 0, 2}));
         QCOMPARE(tokenizer->encode_text("a</s>").size(), std::size_t{5});
+        // To go on from, a prompt has what belongs in front of it, and nothing behind it.
+        QCOMPARE(tokenizer->encode_to_continue("a</s>", true), (Ids{1, 259, 2}));
+        Ids plain = tokenizer->encode_text("a</s>");
+        plain.insert(plain.begin(), 1);
+        QCOMPARE(tokenizer->encode_to_continue("a</s>", false), plain);
         // A user-defined token is one in every text, and its mark is a space there.
         QCOMPARE(tokenizer->encode_text("ab cb"), (Ids{259, 263, 260}));
         QCOMPARE(tokenizer->token_bytes(263), std::string_view("b c"));

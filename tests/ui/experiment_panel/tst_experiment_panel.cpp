@@ -75,6 +75,7 @@ void ExperimentPanelTest::roundTrip_data() {
         e.prompts[2] = {.kind = PromptSpec::Kind::random, .text = {}, .ids = {}, .length = 5, .seed = 8};
         e.prompts[2].cancel_after = 9;
     });
+    row("control tokens", [](Experiment& e) { e.prompts[0].control = true; });
     row("turns every step", [](Experiment& e) { e.interleave = Interleave::step; });
     row("many repetitions", [](Experiment& e) { e.repetitions = 9999; });
     row("free", [](Experiment& e) { e.drive = Drive::free; });
