@@ -8,6 +8,7 @@
 #include "app/blas_core.h"
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
+#include "engine/core/mapped_file.h"
 #include "engine/core/quote.h"
 #include "engine/measure/environment.h"
 
@@ -62,6 +63,7 @@ int parseAndRun(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     decodescope::restartWithBetterBlasCore(argv);
+    decodescope::survive_shrinking_files();
     try {
         return parseAndRun(argc, argv);
     } catch (const std::bad_alloc&) {

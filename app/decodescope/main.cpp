@@ -10,6 +10,7 @@
 
 #include "app/blas_core.h"
 #include "app/decodescope/arguments.h"
+#include "engine/core/mapped_file.h"
 #include "engine/experiment/record.h"
 #include "engine/formats/model_source.h"
 #include "ui/main_window.h"
@@ -75,6 +76,7 @@ int showWindow(int argc, char** argv, const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     restartWithBetterBlasCore(argv);
+    survive_shrinking_files();
     QStringList words;
     for (int i = 0; i < argc; ++i) words << QFile::decodeName(argv[i]);
     const Result<Arguments> arguments = parseArguments(words);

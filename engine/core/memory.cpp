@@ -21,6 +21,14 @@ Error refused(Owner owner, std::size_t bytes, const char* why) {
             fmt::format("Could not allocate {} bytes for {}: {}.", bytes, to_string(owner), why)};
 }
 
+Result<void> check_limit(const MemoryLedger& ledger, Owner owner, std::size_t bytes) {
+    const std::uint64_t limit = ledger.limit();
+    if (limit == 0) return {};
+    const std::uint64_t total = ledger.total();
+    if (bytes <= limit && total <= limit - bytes) return {};
+    return refused(owner, bytes, fmt::format("the memory limit is {} bytes", limit).c_str());
+}
+
 }  // namespace
 
 const char* to_string(Owner owner) {
@@ -50,12 +58,7 @@ Result<Buffer> Buffer::allocate(std::shared_ptr<MemoryLedger> ledger, Owner owne
                                 BufferSource source) {
     Buffer buffer;
     if (bytes == 0) return buffer;
-    if (const std::uint64_t limit = ledger->limit(); limit != 0) {
-        const std::uint64_t total = ledger->total();
-        if (bytes > limit || total > limit - bytes) {
-            return refused(owner, bytes, fmt::format("the memory limit is {} bytes", limit).c_str());
-        }
-    }
+    DS_TRY(check_limit(*ledger, owner, bytes));
     if (bytes > std::numeric_limits<std::size_t>::max() - 2 * huge_page) {
         return refused(owner, bytes, "larger than the address space");
     }
@@ -118,6 +121,31 @@ void Buffer::swap(Buffer& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     std::swap(mapped_bytes_, other.mapped_bytes_);
+}
+
+Result<MappedCount> MappedCount::count(std::shared_ptr<MemoryLedger> ledger, Owner owner,
+                                       std::uint64_t bytes) {
+    if (bytes == 0) return MappedCount();
+    DS_TRY(check_limit(*ledger, owner, static_cast<std::size_t>(bytes)));
+    MappedCount counted;
+    counted.owner_ = owner;
+    counted.bytes_ = bytes;
+    counted.ledger_ = std::move(ledger);
+    counted.ledger_->live_[MemoryLedger::index(owner)].fetch_add(bytes, std::memory_order_relaxed);
+    counted.ledger_->mapped_.fetch_add(bytes, std::memory_order_relaxed);
+    return counted;
+}
+
+MappedCount::~MappedCount() {
+    if (ledger_ == nullptr) return;
+    ledger_->live_[MemoryLedger::index(owner_)].fetch_sub(bytes_, std::memory_order_relaxed);
+    ledger_->mapped_.fetch_sub(bytes_, std::memory_order_relaxed);
+}
+
+void MappedCount::swap(MappedCount& other) noexcept {
+    std::swap(ledger_, other.ledger_);
+    std::swap(owner_, other.owner_);
+    std::swap(bytes_, other.bytes_);
 }
 
 }  // namespace decodescope

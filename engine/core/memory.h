@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "engine/core/result.h"
 
@@ -30,6 +31,8 @@ public:
     /// Live bytes of all owners.
     OwnerBytes live() const;
     std::uint64_t total() const;
+    /// The part of `live` that lies in mapped files: pages that the system shares and can take back.
+    std::uint64_t mapped() const { return mapped_.load(std::memory_order_relaxed); }
 
     /// Refuses allocations that would bring the total above `bytes`; 0 = no limit.
     void set_limit(std::uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
@@ -45,9 +48,11 @@ public:
 
 private:
     friend class Buffer;
+    friend class MappedCount;
     static std::size_t index(Owner owner) { return static_cast<std::size_t>(owner); }
 
     std::array<std::atomic<std::uint64_t>, n_owner> live_{};
+    std::atomic<std::uint64_t> mapped_{0};
     std::atomic<std::uint64_t> limit_{0};
     std::atomic<std::uint64_t> n_allocation_{0};
     std::atomic<bool> poison_{false};
@@ -102,6 +107,32 @@ private:
     std::byte* data_ = nullptr;
     std::size_t bytes_ = 0;
     std::size_t mapped_bytes_ = 0;  // 0: from the C++ heap
+};
+
+/// Counts bytes of mapped files that are used as tensors where they lie. Move-only; un-counts itself.
+class MappedCount {
+public:
+    MappedCount() = default;
+    MappedCount(MappedCount&& other) noexcept { swap(other); }
+    MappedCount& operator=(MappedCount&& other) noexcept {
+        MappedCount moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    MappedCount(const MappedCount&) = delete;
+    MappedCount& operator=(const MappedCount&) = delete;
+    ~MappedCount();
+
+    /// Fails with `out_of_memory` when the ledger's limit refuses.
+    static Result<MappedCount> count(std::shared_ptr<MemoryLedger> ledger, Owner owner, std::uint64_t bytes);
+    std::uint64_t size_bytes() const { return bytes_; }
+
+private:
+    void swap(MappedCount& other) noexcept;
+
+    std::shared_ptr<MemoryLedger> ledger_;
+    Owner owner_ = Owner::weights;
+    std::uint64_t bytes_ = 0;
 };
 
 }  // namespace decodescope

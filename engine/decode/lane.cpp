@@ -108,9 +108,11 @@ Result<void> Lane::start(Workload workload, TokenFeed* feed) {
     states_.assign(workload_.requests.size(), {});
     samplers_.clear();
     n_step_ = 0;
-    if (faults_.any())
+    if (faults_.any()) {
+        DS_TRY(context_.weights->check_files());  // some faults change a copy of a tensor
         faulty_forward_ = std::make_unique<FaultyForward>(faults_, context_.weights,
                                                           effective_window(spec_.window, config().window));
+    }
     if (workload_.requests.empty())
         return refused(ErrorKind::bad_input, "got no requests, expected at least one");
     for (int i = 0; i < n_request(); ++i) {
@@ -132,6 +134,8 @@ Result<void> Lane::start(Workload workload, TokenFeed* feed) {
 }
 
 Result<bool> Lane::ready() {
+    // Here, because the step is timed; it looks again when it has read them.
+    DS_TRY(context_.weights->check_files());
     const std::int64_t now = now_ns();
     for (int i = 0; i < n_request(); ++i) {
         RequestState& mine = state(i);

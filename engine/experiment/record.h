@@ -124,8 +124,9 @@ struct Record {
     std::string model_source;
     std::string model_hash;
     std::uint64_t weight_bytes = 0;
-    std::string started_at;             ///< RFC 3339, UTC
-    std::vector<PromptRecord> prompts;  ///< [requests]
+    std::uint64_t weight_bytes_mapped = 0;  ///< of them: used in the mapped model file
+    std::string started_at;                 ///< RFC 3339, UTC
+    std::vector<PromptRecord> prompts;      ///< [requests]
     FinishReason status = FinishReason::length;
     std::string reason;  ///< one sentence unless status is `length`
     std::vector<LaneRecord> lanes;

@@ -283,6 +283,7 @@ OrderedJson model_json(const Record& record) {
     json["source"] = text_or_null(record.model_source);
     json["hash"] = text_or_null(record.model_hash);
     json["weight_bytes"] = record.weight_bytes;
+    json["weight_bytes_mapped"] = record.weight_bytes_mapped;
     json["family"] = to_string(config.family);
     json["vocab"] = config.vocab;
     json["n_positions"] = config.n_positions;
@@ -317,6 +318,7 @@ void read_model(JsonFields& fields, Record& record) {
     fields.text("source", record.model_source);
     fields.text("hash", record.model_hash);
     fields.integer("weight_bytes", record.weight_bytes);
+    fields.integer("weight_bytes_mapped", record.weight_bytes_mapped);
     fields.choice("family", config.family, {{"gpt2", Family::gpt2}, {"llama", Family::llama}});
     fields.integer("vocab", config.vocab);
     fields.integer("n_positions", config.n_positions);

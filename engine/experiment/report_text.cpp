@@ -144,11 +144,16 @@ std::vector<std::pair<std::string, std::string>> headline(const Record& record) 
     const ModelConfig& model = record.model;
     const Experiment& experiment = record.experiment;
     const Environment& environment = record.environment;
+    std::string mapped;
+    if (record.weight_bytes_mapped > 0) {
+        mapped =
+            fmt::format(", {} of them mapped", human_bytes(static_cast<double>(record.weight_bytes_mapped)));
+    }
     std::vector<std::pair<std::string, std::string>> lines;
     lines.emplace_back(
-        "Model", fmt::format("{} ({}, {}, {} parameters, {} weights)", model.name, to_string(model.family),
+        "Model", fmt::format("{} ({}, {}, {} parameters, {} weights{})", model.name, to_string(model.family),
                              counted(model.n_layer, "layer"), model.n_parameter(),
-                             human_bytes(static_cast<double>(record.weight_bytes))));
+                             human_bytes(static_cast<double>(record.weight_bytes)), mapped));
     lines.emplace_back("Run", fmt::format("{}, {} new, {}, drive {}, warm-up {}, {}, alternating by {}",
                                           prompts_text(record), experiment.new_tokens,
                                           sampling_text(experiment.sampling), to_string(experiment.drive),

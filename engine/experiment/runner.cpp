@@ -409,7 +409,8 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     record.model = model.weights->config;
     record.model_source = model.weights->source;
     record.model_hash = weights_hash(*model.weights);
-    record.weight_bytes = model.weights->storage.size_bytes();
+    record.weight_bytes = model.weights->bytes();
+    record.weight_bytes_mapped = model.weights->mapped.size_bytes();
 
     record.environment = read_environment();
     record.started_at = utc_now();

@@ -32,8 +32,12 @@ public:
             return Error{ErrorKind::internal,
                          fmt::format("{}: read beyond tensor \"{}\".", file_.path().string(), tensor.name)};
         }
-        return file_.read_at(header_.data_start + tensor.offset + offset, out);
+        return file_.read_at(offset_in_file(tensor) + offset, out);
     }
+    std::uint64_t offset_in_file(const GgufTensor& tensor) const override {
+        return header_.data_start + tensor.offset;
+    }
+    Result<MappedFile> map() const override { return file_.map(); }
     std::uint64_t file_size() const override { return file_.size(); }
     Result<std::string> sha256() const override { return hash_.of(file_); }
 

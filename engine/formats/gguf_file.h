@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/mapped_file.h"
 #include "engine/core/result.h"
 #include "engine/formats/gguf_header.h"
 
@@ -33,6 +34,10 @@ public:
     /// the file has become shorter since it was opened.
     virtual Result<void> read(const GgufTensor& tensor, std::uint64_t offset,
                               std::span<std::byte> out) const = 0;
+    /// Where the bytes of a tensor begin in the file.
+    virtual std::uint64_t offset_in_file(const GgufTensor& tensor) const = 0;
+    /// The whole file, mapped; see `MappedFile::map`.
+    virtual Result<MappedFile> map() const = 0;
     virtual std::uint64_t file_size() const = 0;
     /// "sha256:<hex>" of the whole file; computed when first asked for.
     virtual Result<std::string> sha256() const = 0;

@@ -86,7 +86,10 @@ public:
             if (const auto slot = slot_of_.find(name); slot != slot_of_.end()) {
                 DS_TRY(check(*one.tensor, *slot->second));
                 one.slot = slot->second->name;
-                one.use = "used";
+                one.use = fits_in_place(*slot->second, *one.tensor->type, false,
+                                        source_.file->offset_in_file(*one.tensor))
+                              ? "used in place"
+                              : "used";
                 slot_of_.erase(slot);
             } else if (name == rope_divisors && config_.rotary) {
                 DS_TRY(read_divisors(*one.tensor));
@@ -192,10 +195,12 @@ Result<std::shared_ptr<const Weights>> load_gguf_weights(const GgufSource& sourc
             {one.slot, one.tensor->type, false,
              [&file = *source.file, tensor = one.tensor](std::uint64_t offset, std::span<std::byte> out) {
                  return file.read(*tensor, offset, out);
-             }});
+             },
+             0, source.file->offset_in_file(*one.tensor)});
     }
     const std::string label = source.file->path().string();
-    auto loaded = load_weights(source.model.config, tensors, label, std::move(ledger), watch);
+    auto loaded = load_weights(source.model.config, tensors, {[&] { return source.file->map(); }}, label,
+                               std::move(ledger), watch);
     if (!loaded) return loaded.error();
     const std::shared_ptr<Weights> weights = *std::move(loaded);
     weights->notes.insert(weights->notes.begin(), source.model.notes.begin(), source.model.notes.end());

@@ -19,7 +19,7 @@ namespace decodescope {
 struct GgufTensorUse {
     const GgufTensor* tensor = nullptr;
     std::string slot;  ///< the model's name for it ("h.0.ln_1.weight"); empty when it is not loaded
-    std::string use;   ///< "used", "skipped: rope buffer", ...
+    std::string use;   ///< "used", "used in place", "skipped: rope buffer", ...
 };
 
 /// A GGUF file whose metadata and tensors have been checked against each other. Nothing of the weights' size
@@ -35,7 +35,8 @@ struct GgufSource {
 /// error.
 Result<GgufSource> open_gguf(const std::filesystem::path& path);
 
-/// Reads the weights into the engine's layout (f32, output-major). Fails with the obstacle when there is one.
+/// Makes the weights in the engine's layout (f32, output-major); what is stored so is used in the mapped
+/// file. Fails with the obstacle when there is one.
 /// `Weights::hash` is filled for small files only, see `weights_hash`.
 Result<std::shared_ptr<const Weights>> load_gguf_weights(const GgufSource& source,
                                                          std::shared_ptr<MemoryLedger> ledger,

@@ -17,6 +17,7 @@
 #include "engine/formats/hf_config.h"
 #include "engine/formats/input_file.h"
 #include "engine/formats/json_text.h"
+#include "engine/formats/weight_loader.h"
 
 namespace decodescope {
 
@@ -304,9 +305,13 @@ private:
     }
 
     Result<void> use(HfTensor& tensor, std::string_view slot_name) {
-        DS_TRY(check_tensor(tensor, *slot_of_.at(slot_name)));
+        const TensorSlot& slot = *slot_of_.at(slot_name);
+        DS_TRY(check_tensor(tensor, slot));
         tensor.slot = slot_name;
-        tensor.use = "used";
+        tensor.use = fits_in_place(slot, *stored_type(*weight_dtype(tensor.entry->dtype)), slot.conv1d,
+                                   tensor.file->offset_in_file(*tensor.entry))
+                         ? "used in place"
+                         : "used";
         filled_.insert(slot_of_.find(slot_name)->first);
         return {};
     }

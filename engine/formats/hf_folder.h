@@ -12,6 +12,7 @@
 #include "engine/core/dtype.h"
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
+#include "engine/formats/ggml_types.h"
 #include "engine/formats/load_watch.h"
 #include "engine/formats/safetensors.h"
 #include "engine/model/weights.h"
@@ -23,7 +24,7 @@ struct HfTensor {
     const SafetensorsFile* file = nullptr;
     const SafetensorsEntry* entry = nullptr;
     std::string slot;  ///< the model's name for it ("h.0.ln_1.weight"); empty when it is not loaded
-    std::string use;   ///< "used", "skipped: mask buffer", ...
+    std::string use;   ///< "used", "used in place", "skipped: mask buffer", ...
 };
 
 /// A Hugging Face folder of a supported model whose files have been checked against each other: every tensor
@@ -48,10 +49,12 @@ Result<HfFolder> open_hf_folder(const std::filesystem::path& path);
 
 /// The dtype of weights that are stored as "F32", "F16" or "BF16"; nothing for every other name.
 std::optional<DType> weight_dtype(std::string_view name);
+/// A dtype as the type of GGUF files that stores the same.
+const GgmlTypeInfo* stored_type(DType dtype);
 
-/// Reads the weights into the engine's layout (f32, output-major).
-/// `Weights::hash` is filled for weight files of at most 16 MiB; for larger ones `weights_hash` computes it
-/// on demand.
+/// Makes the weights in the engine's layout (f32, output-major); what is stored so is used in the mapped
+/// files. `Weights::hash` is filled for weight files of at most 16 MiB; for larger ones `weights_hash`
+/// computes it on demand.
 Result<std::shared_ptr<const Weights>> load_hf_weights(const HfFolder& folder,
                                                        std::shared_ptr<MemoryLedger> ledger,
                                                        const LoadWatch& watch = {});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/core/dtype.h"
@@ -15,16 +16,6 @@ namespace decodescope {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // stays in the second-level cache
-
-/// A dtype as the type of GGUF files that stores the same.
-const GgmlTypeInfo* stored_type(DType dtype) {
-    switch (dtype) {
-        case DType::f32: return find_ggml_type(static_cast<std::uint32_t>(GgmlType::f32));
-        case DType::f16: return find_ggml_type(static_cast<std::uint32_t>(GgmlType::f16));
-        case DType::bf16: return find_ggml_type(static_cast<std::uint32_t>(GgmlType::bf16));
-    }
-    return nullptr;
-}
 
 /// Whether two stored tensors hold the same bytes.
 Result<bool> same_bytes(const HfTensor& a, const HfTensor& b) {
@@ -75,6 +66,15 @@ std::string hash_files(const std::vector<std::shared_ptr<const SafetensorsFile>>
 
 }  // namespace
 
+const GgmlTypeInfo* stored_type(DType dtype) {
+    switch (dtype) {
+        case DType::f32: return find_ggml_type(static_cast<std::uint32_t>(GgmlType::f32));
+        case DType::f16: return find_ggml_type(static_cast<std::uint32_t>(GgmlType::f16));
+        case DType::bf16: return find_ggml_type(static_cast<std::uint32_t>(GgmlType::bf16));
+    }
+    return nullptr;
+}
+
 Result<std::shared_ptr<const Weights>> load_hf_weights(const HfFolder& folder,
                                                        std::shared_ptr<MemoryLedger> ledger,
                                                        const LoadWatch& watch) {
@@ -83,6 +83,12 @@ Result<std::shared_ptr<const Weights>> load_hf_weights(const HfFolder& folder,
     for (const TensorSlot& slot : slots) {
         if (slot.conv1d) input_major.insert(slot.name);
     }
+    std::vector<MapFile> files;
+    std::unordered_map<const SafetensorsFile*, std::size_t> index_of;
+    for (const auto& file : folder.files) {
+        index_of.emplace(file.get(), files.size());
+        files.push_back([file] { return file->map(); });
+    }
     std::vector<StoredTensor> tensors;
     for (const HfTensor& tensor : folder.tensors) {
         if (tensor.slot.empty()) continue;
@@ -90,9 +96,10 @@ Result<std::shared_ptr<const Weights>> load_hf_weights(const HfFolder& folder,
                            input_major.contains(tensor.slot),
                            [&tensor](std::uint64_t offset, std::span<std::byte> out) {
                                return tensor.file->read(*tensor.entry, offset, out);
-                           }});
+                           },
+                           index_of.at(tensor.file), tensor.file->offset_in_file(*tensor.entry)});
     }
-    auto loaded = load_weights(folder.config, tensors, folder.path.string(), std::move(ledger), watch);
+    auto loaded = load_weights(folder.config, tensors, files, folder.path.string(), std::move(ledger), watch);
     if (!loaded) return loaded.error();
     const std::shared_ptr<Weights> weights = *std::move(loaded);
     std::vector<std::string> notes = folder.notes;

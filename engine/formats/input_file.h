@@ -10,13 +10,13 @@
 #include <string>
 #include <utility>
 
+#include "engine/core/mapped_file.h"
 #include "engine/core/result.h"
 
 namespace decodescope {
 
-/// A regular file open for reading. All access copies through `read_at`: a file that another program cuts
-/// short while it is open becomes an error, where a mapping would end the process. Move-only; reading is safe
-/// from any thread.
+/// A regular file open for reading. `read_at` copies: a file that another program cuts short while it is open
+/// becomes an error, where a mapping needs care. Move-only; reading is safe from any thread.
 class InputFile {
 public:
     /// Opens `path`. Missing files, dangling links, directories, empty files and unfinished downloads each
@@ -42,6 +42,8 @@ public:
     std::uint64_t size() const { return size_; }
     /// Fills `out` from `offset`; fewer bytes than that is an error.
     Result<void> read_at(std::uint64_t offset, std::span<std::byte> out) const;
+    /// All `size()` bytes, mapped; see `MappedFile::map`.
+    Result<MappedFile> map() const { return MappedFile::map(path_, descriptor_, size_); }
     /// "sha256:<hex>" of all `size()` bytes.
     Result<std::string> sha256() const;
 

@@ -43,7 +43,7 @@ struct ModelSummary {
         std::string dtype;
         std::vector<std::uint64_t> shape;
         std::uint64_t bytes = 0;
-        std::string use;  ///< "used", "skipped: mask buffer", ...
+        std::string use;  ///< "used", "used in place", "skipped: mask buffer", ...
     };
     std::vector<Tensor> tensors;
     std::uint64_t file_bytes = 0;

@@ -38,8 +38,12 @@ public:
             return Error{ErrorKind::internal,
                          fmt::format("{}: read beyond tensor \"{}\".", file_.path().string(), entry.name)};
         }
-        return file_.read_at(data_start_ + entry.begin + offset, out);
+        return file_.read_at(offset_in_file(entry) + offset, out);
     }
+    std::uint64_t offset_in_file(const SafetensorsEntry& entry) const override {
+        return data_start_ + entry.begin;
+    }
+    Result<MappedFile> map() const override { return file_.map(); }
     std::uint64_t file_size() const override { return file_.size(); }
     Result<std::string> sha256() const override { return hash_.of(file_); }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/mapped_file.h"
 #include "engine/core/result.h"
 
 namespace decodescope {
@@ -57,6 +58,10 @@ public:
     /// file has become shorter since it was opened.
     virtual Result<void> read(const SafetensorsEntry& entry, std::uint64_t offset,
                               std::span<std::byte> out) const = 0;
+    /// Where the bytes of an entry begin in the file.
+    virtual std::uint64_t offset_in_file(const SafetensorsEntry& entry) const = 0;
+    /// The whole file, mapped; see `MappedFile::map`.
+    virtual Result<MappedFile> map() const = 0;
     virtual std::uint64_t file_size() const = 0;
     /// "sha256:<hex>" of the whole file; computed when first asked for.
     virtual Result<std::string> sha256() const = 0;

@@ -49,16 +49,18 @@ void transpose_into(std::span<const float> block, std::size_t n_row, std::size_t
 struct Piece {
     const StoredTensor* tensor;
     const TensorSlot* slot;
+    const MappedFile* file;  // used in place; null: to be copied
     std::size_t first;
     std::size_t count;
 
     std::uint64_t bytes() const { return count / tensor->type->block_elements * tensor->type->block_bytes; }
 };
 
-/// Reads pieces into their slots through small buffers of its own.
+/// Reads pieces into their slots through small buffers of its own, and looks at those that stay in a file.
 class PieceReader {
 public:
     Result<void> read(const Piece& piece) {
+        if (piece.file != nullptr) return look_at(piece);
         if (!piece.tensor->input_major) {
             return convert(piece, std::span(piece.slot->data + piece.first, piece.count));
         }
@@ -72,6 +74,13 @@ public:
     std::int64_t n_non_finite() const { return n_non_finite_; }
 
 private:
+    Result<void> look_at(const Piece& piece) {
+        const std::uint64_t offset = piece.tensor->offset_in_file + piece.first * sizeof(float);
+        DS_TRY(piece.file->populate(offset, piece.bytes()));
+        const std::byte* bytes = piece.file->bytes().data() + offset;
+        n_non_finite_ += count_non_finite({reinterpret_cast<const float*>(bytes), piece.count});
+        return {};
+    }
     Result<void> convert(const Piece& piece, std::span<float> out) {
         const GgmlTypeInfo& type = *piece.tensor->type;
         const std::uint64_t offset = piece.first / type.block_elements * std::uint64_t{type.block_bytes};
@@ -149,7 +158,8 @@ private:
     std::optional<Error> error_;
 };
 
-void add_pieces(const StoredTensor& tensor, const TensorSlot& slot, std::vector<Piece>& pieces) {
+void add_pieces(const StoredTensor& tensor, const TensorSlot& slot, const MappedFile* file,
+                std::vector<Piece>& pieces) {
     const auto count = static_cast<std::size_t>(slot.rows * slot.columns);
     std::size_t step = piece_floats;
     if (tensor.input_major) {
@@ -158,38 +168,89 @@ void add_pieces(const StoredTensor& tensor, const TensorSlot& slot, std::vector<
         step = std::max<std::size_t>(piece_floats / n_out / 16 * 16, 16) * n_out;
     }
     for (std::size_t first = 0; first < count; first += step) {
-        pieces.push_back({&tensor, &slot, first, std::min(step, count - first)});
+        pieces.push_back({&tensor, &slot, file, first, std::min(step, count - first)});
     }
 }
 
+/// Maps the files of a model, each when a tensor is to be used in it.
+class FileMapper {
+public:
+    explicit FileMapper(const std::vector<MapFile>& files) : files_(files), mapped_(files.size()) {}
+
+    /// Null when the system does not map that file.
+    Result<const MappedFile*> map(std::size_t file) {
+        if (!mapped_[file]) {
+            auto mapped = files_[file]();
+            if (!mapped && mapped.error().kind != ErrorKind::unsupported) return mapped.error();
+            mapped_[file] = mapped ? std::make_shared<const MappedFile>(*std::move(mapped)) : nullptr;
+        }
+        return mapped_[file]->get();
+    }
+    std::vector<std::shared_ptr<const MappedFile>> mapped() const {
+        std::vector<std::shared_ptr<const MappedFile>> mapped;
+        for (const auto& file : mapped_) {
+            if (file && *file != nullptr) mapped.push_back(*file);
+        }
+        return mapped;
+    }
+
+private:
+    const std::vector<MapFile>& files_;
+    std::vector<std::optional<std::shared_ptr<const MappedFile>>> mapped_;
+};
+
 }  // namespace
+
+bool fits_in_place(const TensorSlot& slot, const GgmlTypeInfo& type, bool input_major,
+                   std::uint64_t offset_in_file) {
+    return std::endian::native == std::endian::little && static_cast<GgmlType>(type.id) == GgmlType::f32 &&
+           offset_in_file % alignof(float) == 0 && !input_major && !slot.part;
+}
 
 Result<std::shared_ptr<Weights>> load_weights(const ModelConfig& config,
                                               const std::vector<StoredTensor>& tensors,
-                                              const std::string& label, std::shared_ptr<MemoryLedger> ledger,
-                                              const LoadWatch& watch) {
-    auto allocated = allocate_weights(config, std::move(ledger));
-    if (!allocated) return allocated.error();
-    std::shared_ptr<Weights> weights = *std::move(allocated);
-    const std::vector<TensorSlot> slot_list = tensor_slots(*weights);
+                                              const std::vector<MapFile>& files, const std::string& label,
+                                              std::shared_ptr<MemoryLedger> ledger, const LoadWatch& watch) {
+    const std::vector<TensorSlot> planned = planned_slots(config);
     std::unordered_map<std::string_view, const TensorSlot*> slot_of;
-    for (const TensorSlot& slot : slot_list) slot_of.emplace(slot.name, &slot);
-    std::vector<Piece> pieces;
+    for (const TensorSlot& slot : planned) slot_of.emplace(slot.name, &slot);
+    FileMapper mapper(files);
+    TensorsInFiles in_files;
+    std::vector<const MappedFile*> file_of;  // of each tensor; null: copied
     for (const StoredTensor& tensor : tensors) {
         const auto slot = slot_of.find(tensor.slot);
         if (slot == slot_of.end()) {
             return Error{ErrorKind::internal,
                          fmt::format("Tensor \"{}\" has no place in the model.", tensor.slot)};
         }
-        add_pieces(tensor, *slot->second, pieces);
+        file_of.push_back(nullptr);
+        if (fits_in_place(*slot->second, *tensor.type, tensor.input_major, tensor.offset_in_file)) {
+            const auto file = mapper.map(tensor.file);
+            if (!file) return file.error();
+            file_of.back() = *file;
+            if (*file != nullptr) {
+                const std::byte* bytes = (*file)->bytes().data() + tensor.offset_in_file;
+                in_files.tensors.emplace(tensor.slot, reinterpret_cast<const float*>(bytes));
+            }
+        }
         slot_of.erase(slot);
     }
     if (!slot_of.empty()) {
         return Error{ErrorKind::internal,
                      fmt::format("Nothing fills tensor \"{}\" of the model.", slot_of.begin()->first)};
     }
+    in_files.files = mapper.mapped();
+    auto allocated = allocate_weights(config, std::move(ledger), std::move(in_files));
+    if (!allocated) return allocated.error();
+    std::shared_ptr<Weights> weights = *std::move(allocated);
+    const std::vector<TensorSlot> slot_list = tensor_slots(*weights);
+    for (const TensorSlot& slot : slot_list) slot_of.emplace(slot.name, &slot);
+    std::vector<Piece> pieces;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        add_pieces(tensors[i], *slot_of.at(tensors[i].slot), file_of[i], pieces);
     PieceQueue queue(pieces, watch);
     DS_TRY(queue.run());
+    DS_TRY(weights->check_files());
     if (const std::int64_t n = queue.n_non_finite(); n != 0) {
         weights->notes.push_back(fmt::format("{}: {} of the weights are NaN or infinite.", label, n));
     }

@@ -270,6 +270,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         computed(ForwardTensor::logits, config.n_layer, *logits, n_logits * config.vocab);
         output.logits = {*logits, static_cast<std::size_t>(n_logits * config.vocab)};
     }
+    DS_TRY(given.check_files());  // what was read of a file that changed means nothing
     DS_TRY(append.commit());
     return output;
 }

@@ -28,9 +28,10 @@ struct ForwardOutput {
 
 /// One forward call: the tokens of `call`, appended to `cache` when there is one, else seeing only each other
 /// (row by row). `logit_rows`: the tokens of the call (indices, any order) whose logits are wanted; none is
-/// fine. Everything is checked before anything is written: token ids, positions against n_positions, the
-/// cache's capacity. `stop` is looked at between layers; a cancelled or failed call leaves the cache as it
-/// was before. What saw what is in `workspace.plan()` afterwards. `hook`: watches the call and may change it.
+/// fine. Everything is checked before anything is written: token ids, positions, the cache's capacity; and at
+/// the end, that no file the weights lie in has changed meanwhile. `stop` is looked at between layers; a
+/// cancelled or failed call leaves the cache as it was before. What saw what is in `workspace.plan()`
+/// afterwards. `hook`: watches the call and may change it.
 Result<ForwardOutput> forward(const Weights& weights, const CallTokens& call,
                               std::span<const std::int32_t> logit_rows, KvCache* cache, Window window,
                               Workspace& workspace, Backend& backend, std::stop_token stop = {},

@@ -4,36 +4,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "engine/core/mapped_file.h"
 #include "engine/model/rotary.h"
 
 namespace decodescope {
 
 namespace {
 
-/// Walks the tensors of a model in storage order, giving each its place in one block of floats. Every tensor
-/// starts on a cache line.
+/// Walks the tensors of a model in storage order, giving each that has no place yet one in a block of floats.
+/// Every tensor starts on a cache line.
 class Placer {
 public:
     explicit Placer(float* base) : base_(base) {}
 
-    float* place(std::int64_t count) {
-        float* here = base_ == nullptr ? nullptr : base_ + used_;
+    void place(const float*& tensor, std::int64_t count) {
+        if (tensor != nullptr) return;
+        if (base_ != nullptr) tensor = base_ + used_;
         used_ += (static_cast<std::size_t>(count) + 15) / 16 * 16;
-        return here;
     }
-    Norm norm(const ModelConfig& config) {
-        Norm norm;
-        norm.weight = place(config.d_model);
-        if (config.norm == NormKind::layer_norm) norm.bias = place(config.d_model);
-        return norm;
+    void place(Norm& norm, const ModelConfig& config) {
+        place(norm.weight, config.d_model);
+        if (config.norm == NormKind::layer_norm) place(norm.bias, config.d_model);
     }
-    Linear linear(int n_in, int n_out, bool bias) {
-        Linear linear{nullptr, nullptr, n_in, n_out};
-        linear.weight = place(std::int64_t{n_in} * n_out);
-        if (bias) linear.bias = place(n_out);
-        return linear;
+    void place(Linear& linear, int n_in, int n_out, bool bias) {
+        linear.n_in = n_in;
+        linear.n_out = n_out;
+        place(linear.weight, std::int64_t{n_in} * n_out);
+        if (bias) place(linear.bias, n_out);
     }
     std::size_t used() const { return used_; }
 
@@ -42,24 +42,27 @@ private:
     std::size_t used_ = 0;
 };
 
+/// Floats of the block that the tensors without a place need; `base` null: they get none yet.
 std::size_t place_tensors(Weights& weights, float* base) {
     const ModelConfig& c = weights.config;
     Placer placer(base);
-    weights.token_embedding = placer.place(std::int64_t{c.vocab} * c.d_model);
-    if (!c.rotary) weights.position_embedding = placer.place(std::int64_t{c.n_positions} * c.d_model);
-    weights.layers.assign(static_cast<std::size_t>(c.n_layer), {});
+    placer.place(weights.token_embedding, std::int64_t{c.vocab} * c.d_model);
+    if (!c.rotary) placer.place(weights.position_embedding, std::int64_t{c.n_positions} * c.d_model);
+    weights.layers.resize(static_cast<std::size_t>(c.n_layer));
     for (LayerWeights& layer : weights.layers) {
-        layer.attn_norm = placer.norm(c);
-        layer.attn_qkv = placer.linear(c.d_model, c.qkv_width(), c.qkv_bias);
-        layer.attn_out = placer.linear(c.q_width(), c.d_model, c.attn_out_bias);
-        layer.ff_norm = placer.norm(c);
-        if (c.gated_ff) layer.ff_gate = placer.linear(c.d_model, c.d_ff, c.ff_bias);
-        layer.ff_up = placer.linear(c.d_model, c.d_ff, c.ff_bias);
-        layer.ff_down = placer.linear(c.d_ff, c.d_model, c.ff_bias);
+        placer.place(layer.attn_norm, c);
+        placer.place(layer.attn_qkv, c.d_model, c.qkv_width(), c.qkv_bias);
+        placer.place(layer.attn_out, c.q_width(), c.d_model, c.attn_out_bias);
+        placer.place(layer.ff_norm, c);
+        if (c.gated_ff) placer.place(layer.ff_gate, c.d_model, c.d_ff, c.ff_bias);
+        placer.place(layer.ff_up, c.d_model, c.d_ff, c.ff_bias);
+        placer.place(layer.ff_down, c.d_ff, c.d_model, c.ff_bias);
     }
-    weights.final_norm = placer.norm(c);
-    weights.head = {weights.token_embedding, nullptr, c.d_model, c.vocab};
-    if (!c.tied_head) weights.head = placer.linear(c.d_model, c.vocab, false);
+    placer.place(weights.final_norm, c);
+    if (c.tied_head)
+        weights.head = {weights.token_embedding, nullptr, c.d_model, c.vocab};
+    else
+        placer.place(weights.head, c.d_model, c.vocab, false);
     return placer.used();
 }
 
@@ -110,12 +113,18 @@ Linear rows_of(const Linear& linear, int first, int n_out) {
     return part;
 }
 
-/// Lists the tensors of a model by name.
-class SlotList {
-public:
-    explicit SlotList(const ModelConfig& config) : config_(config), names_(tensor_names(config.family)) {}
+/// A tensor by name, and the model's pointer to it; null for a part of a larger one.
+struct NamedTensor {
+    TensorSlot slot;
+    const float** pointer = nullptr;
+};
 
-    std::vector<TensorSlot> list(const Weights& weights) && {
+/// Lists the tensors of a model by name.
+class TensorList {
+public:
+    explicit TensorList(const ModelConfig& config) : config_(config), names_(tensor_names(config.family)) {}
+
+    std::vector<NamedTensor> list(Weights& weights) && {
         const ModelConfig& c = config_;
         add(names_.token_embedding, ".weight", TensorRole::token_embedding, weights.token_embedding, c.vocab,
             c.d_model);
@@ -132,11 +141,11 @@ public:
         if (!c.tied_head) {
             add("lm_head", ".weight", TensorRole::head, weights.head.weight, c.vocab, c.d_model);
         }
-        return std::move(slots_);
+        return std::move(tensors_);
     }
 
 private:
-    void add_layer(const LayerWeights& layer) {
+    void add_layer(LayerWeights& layer) {
         const ModelConfig& c = config_;
         add_norm(names_.attn_norm, layer.attn_norm);
         if (names_.attn_qkv.size() == 1) {
@@ -144,9 +153,9 @@ private:
         } else {
             const int k = c.q_width();
             const int v = k + c.kv_width();
-            add_linear(names_.attn_qkv[0], rows_of(layer.attn_qkv, 0, k), c.qkv_bias);
-            add_linear(names_.attn_qkv[1], rows_of(layer.attn_qkv, k, c.kv_width()), c.qkv_bias);
-            add_linear(names_.attn_qkv[2], rows_of(layer.attn_qkv, v, c.kv_width()), c.qkv_bias);
+            add_part(names_.attn_qkv[0], rows_of(layer.attn_qkv, 0, k), c.qkv_bias);
+            add_part(names_.attn_qkv[1], rows_of(layer.attn_qkv, k, c.kv_width()), c.qkv_bias);
+            add_part(names_.attn_qkv[2], rows_of(layer.attn_qkv, v, c.kv_width()), c.qkv_bias);
         }
         add_linear(names_.attn_out, layer.attn_out, c.attn_out_bias, TensorRole::residual_matrix);
         add_norm(names_.ff_norm, layer.ff_norm);
@@ -154,28 +163,42 @@ private:
         add_linear(names_.ff_up, layer.ff_up, c.ff_bias);
         add_linear(names_.ff_down, layer.ff_down, c.ff_bias, TensorRole::residual_matrix);
     }
-    void add_norm(const char* name, const Norm& norm) {
+    void add_norm(const char* name, Norm& norm) {
         add(name, ".weight", TensorRole::norm_weight, norm.weight, 1, config_.d_model);
         if (config_.norm == NormKind::layer_norm) {
             add(name, ".bias", TensorRole::bias, norm.bias, 1, config_.d_model);
         }
     }
-    void add_linear(const char* name, const Linear& linear, bool bias, TensorRole role = TensorRole::matrix) {
+    void add_linear(const char* name, Linear& linear, bool bias, TensorRole role = TensorRole::matrix) {
         add(name, ".weight", role, linear.weight, linear.n_out, linear.n_in);
-        slots_.back().conv1d = names_.conv1d;
+        tensors_.back().slot.conv1d = names_.conv1d;
         if (bias) add(name, ".bias", TensorRole::bias, linear.bias, 1, linear.n_out);
     }
-    void add(const char* name, const char* suffix, TensorRole role, const float* data, std::int64_t rows,
+    void add_part(const char* name, Linear part, bool bias) {
+        const std::size_t first = tensors_.size();
+        add_linear(name, part, bias);
+        for (std::size_t i = first; i < tensors_.size(); ++i) {
+            tensors_[i].pointer = nullptr;
+            tensors_[i].slot.part = true;
+        }
+    }
+    void add(const char* name, const char* suffix, TensorRole role, const float*& tensor, std::int64_t rows,
              std::int64_t columns) {
+        tensors_.push_back({{prefix_ + name + suffix, role, nullptr, rows, columns}, &tensor});
         // The block is ours and still under construction: only here are its const views made writable.
-        slots_.push_back({prefix_ + name + suffix, role, const_cast<float*>(data), rows, columns, false});
+        tensors_.back().slot.data = const_cast<float*>(tensor);
     }
 
     const ModelConfig& config_;
     TensorNames names_;
     std::string prefix_;
-    std::vector<TensorSlot> slots_;
+    std::vector<NamedTensor> tensors_;
 };
+
+bool lies_in(const float* tensor, const Buffer& block) {
+    const std::less<> before;
+    return !before(tensor, block.f32()) && before(tensor, block.f32() + block.size_bytes() / sizeof(float));
+}
 
 }  // namespace
 
@@ -206,13 +229,30 @@ std::string weights_hash(const Weights& weights) {
     return weights.hash.empty() && weights.compute_hash ? weights.compute_hash() : weights.hash;
 }
 
+Result<void> Weights::check_files() const {
+    for (const auto& file : files) DS_TRY(file->check());
+    return {};
+}
+
 Result<std::shared_ptr<Weights>> allocate_weights(const ModelConfig& config,
-                                                  std::shared_ptr<MemoryLedger> ledger) {
+                                                  std::shared_ptr<MemoryLedger> ledger,
+                                                  TensorsInFiles in_files) {
     DS_TRY(config.validate());
     auto weights = std::make_shared<Weights>();
     weights->config = config;
-    const std::size_t count = place_tensors(*weights, nullptr);
-    auto storage = Buffer::floats(std::move(ledger), Owner::weights, count);
+    place_tensors(*weights, nullptr);
+    std::uint64_t mapped = 0;
+    for (const NamedTensor& tensor : TensorList(config).list(*weights)) {
+        const auto found = in_files.tensors.find(tensor.slot.name);
+        if (found == in_files.tensors.end() || tensor.pointer == nullptr) continue;
+        *tensor.pointer = found->second;
+        mapped += static_cast<std::uint64_t>(tensor.slot.rows * tensor.slot.columns) * sizeof(float);
+    }
+    weights->files = std::move(in_files.files);
+    auto counted = MappedCount::count(ledger, Owner::weights, mapped);
+    if (!counted) return counted.error();
+    weights->mapped = *std::move(counted);
+    auto storage = Buffer::floats(std::move(ledger), Owner::weights, place_tensors(*weights, nullptr));
     if (!storage) return storage.error();
     weights->storage = *std::move(storage);
     place_tensors(*weights, weights->storage.f32());
@@ -231,12 +271,18 @@ std::shared_ptr<const Weights> first_layers(std::shared_ptr<const Weights> whole
     weights->final_norm = whole->final_norm;
     weights->head = whole->head;
     weights->source = fmt::format("{}, first {} layers", whole->source, weights->config.n_layer);
+    weights->files = whole->files;
     weights->whole = std::move(whole);
     return weights;
 }
 
 std::vector<TensorSlot> tensor_slots(Weights& weights) {
-    return SlotList(weights.config).list(weights);
+    std::vector<TensorSlot> slot_list;
+    for (NamedTensor& tensor : TensorList(weights.config).list(weights)) {
+        if (!lies_in(tensor.slot.data, weights.storage)) tensor.slot.data = nullptr;
+        slot_list.push_back(std::move(tensor.slot));
+    }
+    return slot_list;
 }
 
 std::vector<TensorSlot> planned_slots(const ModelConfig& config) {

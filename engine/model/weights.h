@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "engine/model/model_config.h"
 
 namespace decodescope {
+
+class MappedFile;
 
 /// y = x W^T + b. Weights are kept output-major so that one row is one output's dot product.
 struct Linear {
@@ -39,7 +42,7 @@ struct LayerWeights {
 };
 
 /// A model's weights in f32, immutable after loading and shared by every lane (`std::shared_ptr<const
-/// Weights>`). All pointers lie in `storage`.
+/// Weights>`). All pointers lie in `storage` or in `files`.
 struct Weights {
     ModelConfig config;
     const float* token_embedding = nullptr;     // [vocab, d_model]
@@ -47,17 +50,24 @@ struct Weights {
     std::vector<double> rotary_frequencies;     // [head_dim / 2]; empty with learned positions
     std::vector<LayerWeights> layers;           // [n_layer]
     Norm final_norm;
-    Linear head;         // n_in d_model, n_out vocab, no bias
-    Buffer storage;      // one block, Owner::weights
-    std::string source;  ///< path or "preset:NAME,seed=N"
-    std::string hash;    ///< "sha256:..." of the weight file, or of the preset's definition;
-                         ///< empty for a large file, see `weights_hash`
+    Linear head;     // n_in d_model, n_out vocab, no bias
+    Buffer storage;  // one block, Owner::weights: the tensors that are not used where they lie in a file
+    std::vector<std::shared_ptr<const MappedFile>> files;  ///< model files that tensors are used in
+    MappedCount mapped;                                    ///< bytes of these tensors, Owner::weights
+    std::string source;                                    ///< path or "preset:NAME,seed=N"
+    std::string hash;  ///< "sha256:..." of the weight file, or of the preset's definition;
+                       ///< empty for a large file, see `weights_hash`
     std::function<std::string()> compute_hash;  ///< set when `hash` is empty
     std::shared_ptr<const Weights> whole;       ///< set when this is a part of it: keeps the tensors alive
     std::vector<std::string> notes;  ///< what the loader wants the user to know (skipped buffers, ties)
 
     /// Bytes of weights one decode step must read: every matrix, norm and bias once, the embedding row apart.
     std::uint64_t bytes_read_per_step() const;
+    /// Bytes of all tensors, in `storage` and in `files`.
+    std::uint64_t bytes() const { return storage.size_bytes() + mapped.size_bytes(); }
+    /// Whether `files` are still what they were: look before and after reading tensors. One system call per
+    /// file; fails with `io` and the file's name.
+    Result<void> check_files() const;
 };
 
 /// What names the weights in a record: `hash`, or for a file that was too large to hash while loading the
@@ -68,10 +78,17 @@ std::string weights_hash(const Weights& weights);
 /// tensor is copied. What drafts cheaply for the whole model.
 std::shared_ptr<const Weights> first_layers(std::shared_ptr<const Weights> whole, int n_layer);
 
-/// Allocates one block for `config` and points every tensor into it, zero-filled; a loader fills
-/// `tensor_slots`.
+/// Tensors that lie in mapped files, as the engine wants them: where each begins, by the name of its slot.
+struct TensorsInFiles {
+    std::vector<std::shared_ptr<const MappedFile>> files;
+    std::map<std::string, const float*, std::less<>> tensors;
+};
+
+/// Allocates one block for `config` and points every tensor into it, zero-filled, except those that lie in
+/// files; a loader fills `tensor_slots`.
 Result<std::shared_ptr<Weights>> allocate_weights(const ModelConfig& config,
-                                                  std::shared_ptr<MemoryLedger> ledger);
+                                                  std::shared_ptr<MemoryLedger> ledger,
+                                                  TensorsInFiles in_files = {});
 
 /// What a tensor is for.
 enum class TensorRole {
@@ -88,10 +105,11 @@ enum class TensorRole {
 struct TensorSlot {
     std::string name;  ///< Hugging Face name without prefix, e.g. "h.0.attn.c_attn.weight"
     TensorRole role = TensorRole::matrix;
-    float* data = nullptr;
+    float* data = nullptr;  ///< null when the tensor lies in a file
     std::int64_t rows = 0;  ///< n_out for matrices ([rows, columns], output-major), 1 for vectors
     std::int64_t columns = 0;
     bool conv1d = false;  ///< the file stores this matrix as [n_in, n_out]: transpose when copying
+    bool part = false;    ///< lies inside a larger tensor (`attn_qkv`), and nowhere else
 };
 
 /// Every tensor a loader must fill, in a fixed order. Where the files keep queries, keys and values apart,

@@ -30,6 +30,15 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 constexpr int width = 1024;
 constexpr int ff_width = 2816;
 constexpr int vocab = 8192;
@@ -150,10 +159,12 @@ int fail(const Error& error) {
 
 int measure(const std::filesystem::path& path, const char* name) {
     const auto ledger = std::make_shared<MemoryLedger>();
+    const double cpu = cpu_seconds();
     const auto start = Clock::now();
     const auto model = load_model({.path = path.string(), .preset = {}, .seed = 0}, ledger);
     if (!model) return fail(model.error());
     const double loaded = seconds_since(start);
+    const double loading_cpu = cpu_seconds() - cpu;
     const Weights& weights = *model->weights;
     const ModelConfig& config = weights.config;
     const auto backend = make_cpu_backend(2);
@@ -189,10 +200,12 @@ int measure(const std::filesystem::path& path, const char* name) {
     getrusage(RUSAGE_SELF, &usage);
     fmt::print(
         "{:5}  {:6.1f} MB  loaded {:5.2f} s  first token {:5.2f} s  step {:7.2f} ms (least {:.2f})  "
-        "weights {:6.1f} MB  peak resident {:6.1f} MB\n",
+        "weights {:6.1f} MB mapped, {:6.1f} MB private  resident {:6.1f} MB  getting ready {:5.2f} s of "
+        "CPU\n",
         name, static_cast<double>(std::filesystem::file_size(path)) / 1e6, loaded, first,
-        steps[steps.size() / 2] * 1e3, steps.front() * 1e3,
-        static_cast<double>(ledger->live(Owner::weights)) / 1e6, static_cast<double>(usage.ru_maxrss) / 1e3);
+        steps[steps.size() / 2] * 1e3, steps.front() * 1e3, static_cast<double>(ledger->mapped()) / 1e6,
+        static_cast<double>(ledger->live(Owner::weights) - ledger->mapped()) / 1e6,
+        static_cast<double>(usage.ru_maxrss) * 1.024e-3, loading_cpu);
     return 0;
 }
 

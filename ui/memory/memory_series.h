@@ -46,8 +46,9 @@ private:
 /// Sum over owners.
 std::uint64_t totalBytes(const OwnerBytes& bytes);
 /// Resident bytes that neither a tensor nor the allocator's free list explains: program code, libraries,
-/// fonts, drawing, the tokenizer. May be negative when reserved tensors are not resident yet. `not_measured`
-/// when the system does not tell.
+/// fonts, drawing, the tokenizer. Weights in a mapped file count as tensors, as their pages count as
+/// resident. May be negative when reserved tensors are not resident yet, or the system took pages of the file
+/// back. `not_measured` when it does not tell.
 std::int64_t unaccountedBytes(const ProcessMemory& memory, const OwnerBytes& tensors);
 
 }  // namespace decodescope

@@ -425,8 +425,11 @@ QString runCard(const Record& record) {
                        formatCount(model.n_parameter()), QString::number(model.n_layer),
                        QString::number(model.n_head), QString::number(model.head_dim),
                        QString::fromStdString(model.stored_as)));
-    facts.add(tr("Weights"), tr("%1, %2").arg(formatBytes(static_cast<double>(record.weight_bytes)),
-                                              orUnknown(record.model_source)));
+    QString weights = formatBytes(static_cast<double>(record.weight_bytes));
+    if (record.weight_bytes_mapped > 0)
+        weights +=
+            tr(", %1 of them mapped").arg(formatBytes(static_cast<double>(record.weight_bytes_mapped)));
+    facts.add(tr("Weights"), tr("%1, %2").arg(weights, orUnknown(record.model_source)));
     facts.add(tr("Model hash"), orUnknown(record.model_hash));
     facts.add(tr("Prompt"), promptsText(record));
     facts.add(tr("New tokens"), formatCount(experiment.new_tokens));

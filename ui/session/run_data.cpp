@@ -41,7 +41,8 @@ void RunData::begin(const Experiment& experiment, const RunStarted& started, con
     m_growing.model = model.weights->config;
     m_growing.model_source = model.weights->source;
     m_growing.model_hash = model.weights->hash;
-    m_growing.weight_bytes = model.weights->storage.size_bytes();
+    m_growing.weight_bytes = model.weights->bytes();
+    m_growing.weight_bytes_mapped = model.weights->mapped.size_bytes();
     for (LaneRecord& lane : m_growing.lanes)
         lane.repetitions.reserve(static_cast<std::size_t>(std::max(started.repetitions, 0)));
     emit reset();

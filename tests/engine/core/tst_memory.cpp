@@ -78,6 +78,26 @@ private slots:
         QVERIFY(Buffer::allocate(ledger_, Owner::kv, 5000).ok());
     }
 
+    void mapped_bytes_are_counted_with_their_owner_and_apart() {
+        const auto block = Buffer::allocate(ledger_, Owner::weights, 100);
+        QVERIFY(block.ok());
+        {
+            auto counted = MappedCount::count(ledger_, Owner::weights, 700);
+            QVERIFY(counted.ok());
+            const MappedCount moved = std::move(*counted);
+            QCOMPARE(moved.size_bytes(), std::uint64_t{700});
+            QCOMPARE(ledger_->live(Owner::weights), std::uint64_t{800});
+            QCOMPARE(ledger_->mapped(), std::uint64_t{700});
+            QCOMPARE(ledger_->n_allocation(), std::uint64_t{1});
+            ledger_->set_limit(1000);
+            const auto refused = MappedCount::count(ledger_, Owner::weights, 201);
+            QVERIFY(!refused.ok());
+            QCOMPARE(refused.error().kind, ErrorKind::out_of_memory);
+        }
+        QCOMPARE(ledger_->live(Owner::weights), std::uint64_t{100});
+        QCOMPARE(ledger_->mapped(), std::uint64_t{0});
+    }
+
     void huge_sizes_are_refused_data() {
         QTest::addColumn<quint64>("bytes");
         constexpr auto max = std::numeric_limits<std::size_t>::max();

@@ -228,6 +228,7 @@ private slots:
                               .read_bandwidth_gb_s = 12.5,
                               .load_average = 0};
         record.tensor_bytes_after = {1, 2, 3, 4, 5};
+        record.weight_bytes_mapped = 3456;
         StepEvent& step = record.lanes[1].repetitions[0].steps[1];
         step.fed_first = 10;
         step.positions_forwarded = 1;
@@ -289,6 +290,19 @@ private slots:
         QCOMPARE(parsed->lanes[1].texts, std::vector<std::string>{"a b c"});
         QVERIFY(parsed->lanes[1].repetitions[1].finish == FinishReason::capacity);
         QCOMPARE(parsed->tensor_bytes_after, record.tensor_bytes_after);
+        QCOMPARE(parsed->weight_bytes_mapped, 3456u);
+    }
+
+    void records_of_versions_that_mapped_nothing() {
+        QString json = QString::fromStdString(to_json(sample_record()));
+        QVERIFY(json.contains("    \"weight_bytes_mapped\": 0,\n"));
+        json.remove("    \"weight_bytes_mapped\": 0,\n");
+        std::vector<std::string> warnings;
+        const auto parsed = parse_record(json.toStdString(), &warnings);
+        QVERIFY2(parsed.ok(), parsed.ok() ? "" : parsed.error().message.c_str());
+        QVERIFY(warnings.empty());
+        QCOMPARE(parsed->weight_bytes, 123456u);
+        QCOMPARE(parsed->weight_bytes_mapped, 0u);
     }
 
     void unknown_values_are_null() {
@@ -417,8 +431,12 @@ private slots:
     }
 
     void tables_show_the_spread() {
-        const Record record = sample_record();
-        const QString plain = QString::fromStdString(to_plain_text(record));
+        Record record = sample_record();
+        QString plain = QString::fromStdString(to_plain_text(record));
+        QVERIFY2(plain.contains("121 KiB weights)"), qPrintable(plain));
+        record.weight_bytes_mapped = 100000;
+        plain = QString::fromStdString(to_plain_text(record));
+        QVERIFY2(plain.contains("121 KiB weights, 97.7 KiB of them mapped)"), qPrintable(plain));
         QVERIFY2(plain.contains("0.0100 (0.0050..0.0150, IQR 0.0100)"), qPrintable(plain));
         QVERIFY2(plain.contains("5.00x"), qPrintable(plain));
         QVERIFY2(plain.contains("of naive, static:\na b c"), qPrintable(plain));

@@ -97,7 +97,8 @@ public:
         tensor.data = half;
     }
 
-    static QByteArray file(const std::vector<TinyTensor>& tensors) {
+    /// `shift`: bytes by which the data misses a multiple of 64.
+    static QByteArray file(const std::vector<TinyTensor>& tensors, int shift = 0) {
         QByteArray header = "{";
         QByteArray data;
         for (const TinyTensor& tensor : tensors) {
@@ -111,7 +112,9 @@ public:
                       QByteArray::number(data.size() + tensor.data.size()) + "]}";
             data += tensor.data;
         }
-        return safetensors(header + "}", data);
+        header += "}";
+        while ((8 + header.size()) % 64 != shift) header += " ";
+        return safetensors(header, data);
     }
     void write(const TestFolder& folder) const {
         folder.write("config.json", QJsonDocument(config).toJson());

@@ -6,7 +6,9 @@
 #include <random>
 #include <thread>
 
+#include "engine/core/mapped_file.h"
 #include "engine/model/preset.h"
+#include "tests/engine/formats/tiny_model.h"
 #include "ui/session/run_data.h"
 #include "ui/session/session.h"
 
@@ -117,6 +119,7 @@ private slots:
     void endsDuringARun();
     void reportsErrors();
     void keepsTheModelWhenAnotherFails();
+    void aModelFileCutShortEndsTheRun();
     void stopAtRandomMomentsFreesCaches();
     void liveDataEqualsTheRecord_data();
     void liveDataEqualsTheRecord();
@@ -293,6 +296,39 @@ void SessionTest::keepsTheModelWhenAnotherFails() {
     QCOMPARE(session.ledger()->live(Owner::weights), weights);
 }
 
+void SessionTest::aModelFileCutShortEndsTheRun() {
+    survive_shrinking_files();  // as the program does: the file may be cut within a step
+    const test::TestFolder folder;
+    test::TinyModel model(50, 64, 16, 32, 2);
+    for (test::TinyTensor& tensor : model.tensors) {
+        // Of ordinary size, so that the logits are finite.
+        for (qsizetype i = 3; i < tensor.data.size(); i += 4) tensor.data[i] = '\x3d';
+    }
+    model.write(folder);
+    const auto file = folder.path("model.safetensors");
+    Session session;
+    QSignalSpy loaded(&session, &Session::modelLoaded);
+    QSignalSpy batches(&session, &Session::eventsArrived);
+    std::shared_ptr<const Record> record;
+    connect(&session, &Session::runFinished, this,
+            [&](std::shared_ptr<const Record> finished) { record = std::move(finished); });
+    Experiment experiment = tinyExperiment(50);
+    experiment.model = {.path = folder.path().string(), .preset = {}, .seed = 0};
+    session.loadModel(experiment.model);
+    QTRY_COMPARE(loaded.count(), 1);
+    QVERIFY(session.ledger()->mapped() > 0);
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    session.run(experiment);
+    QTRY_VERIFY_WITH_TIMEOUT(batches.count() > 2, 60'000);
+    std::filesystem::resize_file(file, 100);
+    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 60'000);
+    QCOMPARE(record->status, FinishReason::failed);
+    QVERIFY2(QString::fromStdString(record->reason)
+                 .startsWith(QString::fromStdString(file.string()) + ": became shorter while it was read: "),
+             record->reason.c_str());
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+}
+
 void SessionTest::stopAtRandomMomentsFreesCaches() {
     std::mt19937 random(20'260'301);
     std::uniform_int_distribution<int> moment(0, 40);
@@ -392,6 +428,7 @@ void SessionTest::liveDataEqualsTheRecord() {
     }
     QCOMPARE(live.model_hash, record->model_hash);
     QCOMPARE(live.weight_bytes, record->weight_bytes);
+    QCOMPARE(live.weight_bytes_mapped, record->weight_bytes_mapped);
 }
 
 QTEST_GUILESS_MAIN(SessionTest)
