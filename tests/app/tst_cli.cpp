@@ -43,11 +43,12 @@ private slots:
     void badArguments_data() {
         QTest::addColumn<QString>("arguments");  // separated by single spaces
         QTest::addColumn<QString>("sentence");
-        QTest::newRow("nothing") << ""
-                                 << "A command is missing, expected one of run, inspect, tokenize, verify";
+        QTest::newRow("nothing")
+            << ""
+            << "A command is missing, expected one of run, inspect, tokenize, get, verify";
         QTest::newRow("unknown command") << "fly"
                                          << "\"fly\" is not a command, expected one of run, inspect, "
-                                            "tokenize, verify";
+                                            "tokenize, get, verify";
         QTest::newRow("option without command") << "--fast"
                                                 << "\"--fast\" is not a command";
         QTest::newRow("unknown option") << "run --fast"

@@ -103,9 +103,11 @@ void TestHfFolderLlama::tiedHeads() {
 }
 
 void TestHfFolderLlama::tokenizersThatAreNotRead() {
-    for (const auto& [file, said] : {std::pair{"", "no vocab.json; prompts must be given as token ids."},
-                                     std::pair{"tokenizer.json", "tokenizer.json alone is not read, only"},
-                                     std::pair{"tokenizer.model", "tokenizer.model is not read, only"}}) {
+    for (const auto& [file, said] :
+         {std::pair{"",
+                    "no tokenizer.json or vocab.json; prompts must be given as token "
+                    "ids."},
+          std::pair{"tokenizer.model", "tokenizer.model is not read, only"}}) {
         TestFolder folder;
         tiny_llama().write(folder);
         if (*file != '\0') folder.write(file, "x");
