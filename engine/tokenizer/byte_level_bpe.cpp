@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "engine/core/quote.h"
-#include "engine/tokenizer/bpe.h"
+#include "engine/tokenizer/bpe_tokenizer.h"
 #include "engine/tokenizer/byte_alphabet.h"
 #include "engine/tokenizer/nfc.h"
 #include "engine/tokenizer/token_checks.h"
@@ -22,49 +22,20 @@ namespace {
 /// Vocabularies that were trained without the whole alphabet lack bytes that their texts did not hold.
 constexpr std::size_t max_missing_bytes = 64;
 
-struct Parts {
-    TokenTable bytes;  // of each token; `find` gives the spelt ones
-    BpeMerges merges;
-    std::array<std::int32_t, 256> byte_token{};  // or -1
-    AddedTokenFinder raw;
-    AddedTokenFinder normalized;
-    std::vector<std::int32_t> special;  // ascending
-    std::vector<std::int32_t> before;
-    std::vector<std::int32_t> after;
+/// With `ignore_merges`, `bytes.find` gives the tokens that whole pieces may become.
+struct Parts : BpeParts {
     SplitRule split = SplitRule::gpt2;
     bool nfc = false;
     bool ignore_merges = false;
     bool add_prefix_space = false;
 };
 
-class ByteLevelBpe : public Tokenizer {
+class ByteLevelBpe : public BpeTokenizer<Parts> {
 public:
-    explicit ByteLevelBpe(Parts parts) : parts_(std::move(parts)) {}
-
-    std::vector<std::int32_t> encode_text(std::string_view text) const override {
-        std::vector<std::int32_t> ids;
-        encode(text, false, ids);
-        return ids;
-    }
-
-    std::vector<std::int32_t> encode_prompt(std::string_view text) const override {
-        std::vector<std::int32_t> ids = parts_.before;
-        encode(text, true, ids);
-        ids.insert(ids.end(), parts_.after.begin(), parts_.after.end());
-        return ids;
-    }
-
-    std::span<const std::int32_t> ids_before() const override { return parts_.before; }
-    std::span<const std::int32_t> ids_after() const override { return parts_.after; }
-
-    std::string_view token_bytes(std::int32_t id) const override { return parts_.bytes.text(id); }
-    bool is_special(std::int32_t id) const override {
-        return std::binary_search(parts_.special.begin(), parts_.special.end(), id);
-    }
-    std::int32_t n_token() const override { return parts_.bytes.n_token(); }
+    using BpeTokenizer::BpeTokenizer;
 
 private:
-    void encode(std::string_view text, bool with_special, std::vector<std::int32_t>& ids) const {
+    void encode(std::string_view text, bool with_special, std::vector<std::int32_t>& ids) const override {
         for (const auto& part : parts_.raw.split(text, with_special)) {
             if (part.id >= 0) {
                 ids.push_back(part.id);
@@ -106,8 +77,6 @@ private:
             ids.insert(ids.end(), symbols.begin(), symbols.end());
         }
     }
-
-    Parts parts_;
 };
 
 class Builder {
@@ -119,12 +88,10 @@ public:
         DS_TRY(find_bytes());
         DS_TRY(check_added_tokens(spec_.added, spec_.spellings, spec_.label));
         fill_token_bytes();
-        DS_TRY(check_ids_around(spec_.before, parts_.bytes, spec_.label));
-        DS_TRY(check_ids_around(spec_.after, parts_.bytes, spec_.label));
+        DS_TRY(parts_.take_around(std::move(spec_.before), std::move(spec_.after), spec_.label));
         note_shared_texts(spec_.spellings, spec_.label, notes_);
-        split_added();
-        parts_.before = std::move(spec_.before);
-        parts_.after = std::move(spec_.after);
+        normalize_added();
+        parts_.take_added(std::move(spec_.added));
         parts_.split = spec_.split;
         parts_.nfc = spec_.nfc;
         parts_.ignore_merges = spec_.ignore_merges;
@@ -196,17 +163,10 @@ private:
         }
     }
 
-    void split_added() {
-        std::vector<AddedToken> raw;
-        std::vector<AddedToken> normalized;
+    void normalize_added() {
         for (AddedToken& token : spec_.added) {
-            if (token.special) parts_.special.push_back(token.id);
             if (token.normalized && spec_.nfc) token.content = to_nfc(token.content);
-            (token.normalized ? normalized : raw).push_back(std::move(token));
         }
-        std::sort(parts_.special.begin(), parts_.special.end());
-        parts_.raw = AddedTokenFinder(std::move(raw));
-        parts_.normalized = AddedTokenFinder(std::move(normalized));
     }
 
     ByteLevelSpec& spec_;

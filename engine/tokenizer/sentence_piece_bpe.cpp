@@ -13,7 +13,7 @@
 
 #include "engine/core/quote.h"
 #include "engine/core/utf8.h"
-#include "engine/tokenizer/bpe.h"
+#include "engine/tokenizer/bpe_tokenizer.h"
 #include "engine/tokenizer/token_checks.h"
 
 namespace decodescope {
@@ -48,20 +48,12 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
     }
 }
 
-struct Parts {
-    TokenTable bytes;  // of each token
-    BpeMerges merges;
+struct Parts : BpeParts {
     std::unordered_map<char32_t, std::int32_t> symbols;  // of single characters
     std::int32_t n_id = 0;                               // symbols below it are token ids
     std::vector<char32_t> wordless;  // the characters of those from there on: parts of tokens, but none
-    std::array<std::int32_t, 256> byte_token{};  // or -1
     std::int32_t unknown = -1;
     bool words_apart = true;  // nothing merges across the end of a word, so words can be merged alone
-    AddedTokenFinder raw;
-    AddedTokenFinder normalized;
-    std::vector<std::int32_t> special;  // ascending
-    std::vector<std::int32_t> before;
-    std::vector<std::int32_t> after;
     Prefix prefix = Prefix::every;
 };
 
@@ -76,34 +68,12 @@ bool prefix_is_normalizer(Prefix prefix) {
     return prefix == Prefix::none || prefix == Prefix::every;
 }
 
-class SentencePieceBpe : public Tokenizer {
+class SentencePieceBpe : public BpeTokenizer<Parts> {
 public:
-    explicit SentencePieceBpe(Parts parts) : parts_(std::move(parts)) {}
-
-    std::vector<std::int32_t> encode_text(std::string_view text) const override {
-        std::vector<std::int32_t> ids;
-        encode(text, false, ids);
-        return ids;
-    }
-
-    std::vector<std::int32_t> encode_prompt(std::string_view text) const override {
-        std::vector<std::int32_t> ids = parts_.before;
-        encode(text, true, ids);
-        ids.insert(ids.end(), parts_.after.begin(), parts_.after.end());
-        return ids;
-    }
-
-    std::span<const std::int32_t> ids_before() const override { return parts_.before; }
-    std::span<const std::int32_t> ids_after() const override { return parts_.after; }
-
-    std::string_view token_bytes(std::int32_t id) const override { return parts_.bytes.text(id); }
-    bool is_special(std::int32_t id) const override {
-        return std::binary_search(parts_.special.begin(), parts_.special.end(), id);
-    }
-    std::int32_t n_token() const override { return parts_.bytes.n_token(); }
+    using BpeTokenizer::BpeTokenizer;
 
 private:
-    void encode(std::string_view text, bool with_special, std::vector<std::int32_t>& ids) const {
+    void encode(std::string_view text, bool with_special, std::vector<std::int32_t>& ids) const override {
         const bool normalize_first = prefix_is_normalizer(parts_.prefix);
         for (const auto& part : parts_.raw.split(text, with_special)) {
             if (part.id >= 0) {
@@ -191,8 +161,6 @@ private:
         for (const std::int32_t part : parts) after_unknown = write(part, after_unknown, ids);
         return after_unknown;
     }
-
-    Parts parts_;
 };
 
 class Builder {
@@ -207,11 +175,8 @@ public:
         DS_TRY(spec_.scores.empty() ? merges_by_rank() : merges_by_score());
         find_added();
         fill_token_bytes();
-        DS_TRY(check_ids_around(spec_.before, parts_.bytes, spec_.label));
-        DS_TRY(check_ids_around(spec_.after, parts_.bytes, spec_.label));
+        DS_TRY(parts_.take_around(std::move(spec_.before), std::move(spec_.after), spec_.label));
         note_shared_texts(spec_.tokens, spec_.label, notes_);
-        parts_.before = std::move(spec_.before);
-        parts_.after = std::move(spec_.after);
         parts_.prefix = spec_.prefix;
         return std::shared_ptr<const Tokenizer>(std::make_shared<SentencePieceBpe>(std::move(parts_)));
     }
@@ -376,10 +341,7 @@ private:
             token.special = !user;
             all.push_back(std::move(token));
         }
-        std::vector<AddedToken> raw;
-        std::vector<AddedToken> normalized;
         for (AddedToken& token : all) {
-            if (token.special) parts_.special.push_back(token.id);
             if (token.normalized && prefix_is_normalizer(spec_.prefix)) {
                 token.content = normalize(token.content, spec_.prefix == Prefix::every);
                 // It takes the space before it from the text, so it gives one back.
@@ -387,11 +349,8 @@ private:
             } else {
                 parts_.bytes.add_hidden(token.id, token.content);
             }
-            (token.normalized ? normalized : raw).push_back(std::move(token));
         }
-        std::sort(parts_.special.begin(), parts_.special.end());
-        parts_.raw = AddedTokenFinder(std::move(raw));
-        parts_.normalized = AddedTokenFinder(std::move(normalized));
+        parts_.take_added(std::move(all));
     }
 
     void fill_token_bytes() {
