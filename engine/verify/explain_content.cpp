@@ -52,12 +52,7 @@ public:
     void add(FaultKind kind, const std::string& summary,
              const std::function<void(const ReplaySituation&, ReplayEntries&)>& keep) {
         for (const Numbering numbering : {Numbering::by_text, Numbering::by_entries}) {
-            Explanation& rule = out_.emplace_back();
-            rule.kind = kind;
-            rule.summary = summary;
-            rule.tensor = "cache";
-            rule.of_history = true;
-            rule.amend = [keep, numbering](const ReplaySituation& now, ReplayRow& row) {
+            bare(kind, summary).amend = [keep, numbering](const ReplaySituation& now, ReplayRow& row) {
                 const auto slots_of = [](const ReplayEntries& entries) {
                     std::vector<std::int32_t> slots_held;
                     for (const ReplayEntry& entry : entries) slots_held.push_back(entry.slot);
@@ -69,19 +64,12 @@ public:
                 number(row, numbering);
                 see_kept(now, row);
             };
-            rule.describe = describe_length;
         }
     }
 
     /// Without `amend`.
     Explanation& bare(FaultKind kind, const std::string& summary) {
-        Explanation& rule = out_.emplace_back();
-        rule.kind = kind;
-        rule.summary = summary;
-        rule.tensor = "cache";
-        rule.of_history = true;
-        rule.describe = describe_length;
-        return rule;
+        return add_cache_rule(out_, kind, summary, {});
     }
 
 private:

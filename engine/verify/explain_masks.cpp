@@ -17,19 +17,11 @@ class Rules {
 public:
     explicit Rules(std::vector<Explanation>& out) : out_(out) {}
 
-    Explanation& add(FaultKind kind, std::string summary,
-                     std::function<void(const ReplaySituation&, ReplayRow&)> amend) {
-        Explanation& rule = out_.emplace_back();
-        rule.kind = kind;
-        rule.summary = std::move(summary);
-        rule.tensor = "attention mask";
-        rule.amend = std::move(amend);
-        rule.describe = describe_visible;
-        return rule;
+    Explanation& add(FaultKind kind, std::string summary, Amend amend) {
+        return add_visibility_rule(out_, kind, std::move(summary), std::move(amend));
     }
     /// Once for the first wrong call and those after it, once for all calls.
-    void both(FaultKind kind, const std::string& summary,
-              const std::function<void(const ReplaySituation&, ReplayRow&)>& amend) {
+    void both(FaultKind kind, const std::string& summary, const Amend& amend) {
         add(kind, summary, amend);
         add(kind, summary, amend).from_start = true;
     }

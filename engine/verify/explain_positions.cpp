@@ -43,15 +43,8 @@ class Rules {
 public:
     explicit Rules(std::vector<Explanation>& out) : out_(out) {}
 
-    Explanation& add(FaultKind kind, std::string summary,
-                     std::function<void(const ReplaySituation&, ReplayRow&)> amend) {
-        Explanation& rule = out_.emplace_back();
-        rule.kind = kind;
-        rule.summary = std::move(summary);
-        rule.tensor = "position ids";
-        rule.amend = std::move(amend);
-        rule.describe = describe_positions;
-        return rule;
+    Explanation& add(FaultKind kind, std::string summary, Amend amend) {
+        return add_position_rule(out_, kind, std::move(summary), std::move(amend));
     }
     /// Acts on rows that go on from a cache.
     void on_append(FaultKind kind, std::string summary,
@@ -208,21 +201,18 @@ std::vector<Explanation> searched_explanations(const ReplaySituation& here) {
     }
     const auto with_kept = [&](std::string summary, std::function<bool(int, int)> keep) {
         for (const bool count : {false, true}) {
-            Explanation& rule =
-                rules.add(FaultKind::content, summary, [keep, count](const ReplaySituation&, ReplayRow& row) {
-                    ReplayEntries kept;
-                    const int n = row.n_kept();
-                    for (int i = 0; i < n; ++i)
-                        if (keep(i, n)) kept.push_back(row.kept[at(i)]);
-                    row.kept = std::move(kept);
-                    see_all_kept(row);
-                    if (!count) return;
-                    const int first = n_real_kept(row);
-                    place(row, [&](int ordinal, int, int) { return first + ordinal; });
-                });
-            rule.tensor = "cache";
-            rule.of_history = true;
-            rule.describe = describe_length;
+            add_cache_rule(out, FaultKind::content, summary,
+                           [keep, count](const ReplaySituation&, ReplayRow& row) {
+                               ReplayEntries kept;
+                               const int n = row.n_kept();
+                               for (int i = 0; i < n; ++i)
+                                   if (keep(i, n)) kept.push_back(row.kept[at(i)]);
+                               row.kept = std::move(kept);
+                               see_all_kept(row);
+                               if (!count) return;
+                               const int first = n_real_kept(row);
+                               place(row, [&](int ordinal, int, int) { return first + ordinal; });
+                           });
         }
     };
     const int n = static_cast<int>(here.stored.size());
@@ -236,10 +226,8 @@ std::vector<Explanation> searched_explanations(const ReplaySituation& here) {
         }
     }
     for (int spare = 1; spare <= reach; ++spare) {
-        Explanation& rule = rules.add(FaultKind::mask, fmt::format("{} empty slots are visible", spare),
-                                      [spare](const ReplaySituation&, ReplayRow& row) { row.spare = spare; });
-        rule.tensor = "attention mask";
-        rule.describe = describe_visible;
+        add_visibility_rule(out, FaultKind::mask, fmt::format("{} empty slots are visible", spare),
+                            [spare](const ReplaySituation&, ReplayRow& row) { row.spare = spare; });
     }
     return out;
 }

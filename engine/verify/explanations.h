@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/verify/replay.h"
@@ -28,6 +31,17 @@ std::pair<std::string, std::string> describe_visible(const ReplaySituation& at, 
 /// Entries that the row goes on from.
 std::pair<std::string, std::string> describe_length(const ReplaySituation& at, const ReplayRow& right,
                                                     const ReplayRow& found);
+
+/// How an explanation changes a row.
+using Amend = std::function<void(const ReplaySituation&, ReplayRow&)>;
+
+/// Adds an explanation that is about position ids, about what tokens see, or about what the row goes on from,
+/// with its `describe`; what else it says is for the caller to set. The reference holds until the next one.
+Explanation& add_position_rule(std::vector<Explanation>& out, FaultKind kind, std::string summary,
+                               Amend amend);
+Explanation& add_visibility_rule(std::vector<Explanation>& out, FaultKind kind, std::string summary,
+                                 Amend amend);
+Explanation& add_cache_rule(std::vector<Explanation>& out, FaultKind kind, std::string summary, Amend amend);
 
 /// Tokens of the row's first call: the prompt, as far as a trace shows it.
 int first_length(const ReplaySituation& at);
