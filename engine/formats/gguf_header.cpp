@@ -423,6 +423,19 @@ const GgufValue* GgufHeader::find(std::string_view key) const {
     return found == metadata.end() ? nullptr : &found->second;
 }
 
+Result<void> GgufHeader::read_text(std::string_view key, const std::string& label,
+                                   std::string_view& out) const {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return {};
+    const auto text = value->text();
+    if (!text) {
+        return Error{ErrorKind::bad_input,
+                     fmt::format("{}: {} is of type {}, expected a string.", label, key, type_name(*value))};
+    }
+    out = *text;
+    return {};
+}
+
 Result<GgufHeader> parse_gguf_header(std::uint64_t file_bytes, const GgufRead& read,
                                      const std::string& label) {
     try {

@@ -41,6 +41,9 @@ struct GgufHeader {
 
     /// The value of that key, or null.
     const GgufValue* find(std::string_view key) const;
+    /// Sets `out` to the text under that key, valid as long as the header; leaves it alone when there is
+    /// none. Another type is an error that begins with `label`.
+    Result<void> read_text(std::string_view key, const std::string& label, std::string_view& out) const;
 };
 
 /// Fills `out` with the bytes of a file from `offset`.

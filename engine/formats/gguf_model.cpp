@@ -61,14 +61,6 @@ private:
     void note(const std::string& text) { model_.notes.push_back(fmt::format("{}: {}", label_, text)); }
     std::string own(std::string_view key) const { return fmt::format("{}.{}", model_.architecture, key); }
 
-    Result<void> read_text(std::string_view key, std::string_view& out) const {
-        const GgufValue* value = header_.find(key);
-        if (value == nullptr) return {};
-        const auto text = value->text();
-        if (!text) return fail(fmt::format("{} is of type {}, expected a string", key, type_name(*value)));
-        out = *text;
-        return {};
-    }
     /// Leaves `out` alone when the key is absent. Some writers give one number per layer: taken when all are
     /// the same.
     Result<void> read_whole(const std::string& key, std::int64_t least, std::int64_t most, int& out) {
@@ -114,7 +106,7 @@ private:
 
     Result<void> read_architecture() {
         std::string_view name;
-        DS_TRY(read_text("general.architecture", name));
+        DS_TRY(header_.read_text("general.architecture", label_, name));
         if (header_.find("general.architecture") == nullptr) return fail("lacks general.architecture");
         if (!is_identifier(name)) {
             return fail(fmt::format("general.architecture is {}, expected a short name", quote(name)));
@@ -217,7 +209,7 @@ private:
         DS_TRY(read_real(own("rope.scale_linear"), 0, 1e6, factor));
         DS_TRY(read_real(own("rope.scaling.factor"), 0, 1e6, factor));
         std::string_view kind = "linear";
-        DS_TRY(read_text(own("rope.scaling.type"), kind));
+        DS_TRY(header_.read_text(own("rope.scaling.type"), label_, kind));
         if (kind != "none" && kind != "linear" && kind != "yarn") {
             block(ErrorKind::unsupported, fmt::format("{} is {}, expected none, linear or yarn",
                                                       own("rope.scaling.type"), quote(kind)));

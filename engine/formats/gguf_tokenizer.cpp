@@ -50,10 +50,10 @@ public:
 
     Result<GgufTokenizer> read() {
         std::string_view chat_template;
-        DS_TRY(read_text("tokenizer.chat_template", chat_template));
+        DS_TRY(header_.read_text("tokenizer.chat_template", label_, chat_template));
         out_.chat_template = chat_template;
         std::string_view kind;
-        DS_TRY(read_text("tokenizer.ggml.model", kind));
+        DS_TRY(header_.read_text("tokenizer.ggml.model", label_, kind));
         const GgufValue* list = header_.find(tokens_key);
         if (list == nullptr || kind.empty()) {
             note("no tokenizer; prompts must be given as token ids.");
@@ -77,14 +77,6 @@ private:
     }
     void note(const std::string& text) { out_.notes.push_back(fmt::format("{}: {}", label_, text)); }
 
-    Result<void> read_text(std::string_view key, std::string_view& out) const {
-        const GgufValue* value = header_.find(key);
-        if (value == nullptr) return {};
-        const auto text = value->text();
-        if (!text) return fail(fmt::format("{} is of type {}, expected a string", key, type_name(*value)));
-        out = *text;
-        return {};
-    }
     /// The list under `key`, which must be as long as the list of tokens; null when it is not there.
     Result<const GgufValue*> find_list(std::string_view key) const {
         const GgufValue* list = header_.find(key);
@@ -228,7 +220,7 @@ private:
             return preparations[0];
         }
         std::string_view name;
-        DS_TRY(read_text(pre_key, name));
+        DS_TRY(header_.read_text(pre_key, label_, name));
         for (const Preparation& one : preparations) {
             if (one.name == name) return one;
         }

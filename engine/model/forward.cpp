@@ -14,9 +14,8 @@ namespace decodescope {
 
 namespace {
 
-/// `positions`: those of the call are what embeds and turns; a hook's are checked when it has named them.
 Result<void> check_input(const ModelConfig& config, const CallTokens& call,
-                         std::span<const std::int32_t> logit_rows, bool positions) {
+                         std::span<const std::int32_t> logit_rows) {
     if (call.n_token() < 1) {
         return Error{ErrorKind::bad_input,
                      fmt::format("Forward: got no tokens in {} rows, expected at least one.", call.batch())};
@@ -27,17 +26,22 @@ Result<void> check_input(const ModelConfig& config, const CallTokens& call,
             ErrorKind::bad_input,
             fmt::format("Forward: token id {} is outside the vocabulary of {}.", token, config.vocab)};
     }
-    for (const std::int32_t position : call.positions()) {
-        if (!positions || position == slot_padding || (position >= 0 && position < config.n_positions))
-            continue;
-        return Error{ErrorKind::capacity,
-                     fmt::format("Forward: position {} is beyond the {} positions of the model.", position,
-                                 config.n_positions)};
-    }
     for (const std::int32_t row : logit_rows) {
         if (row >= 0 && row < call.n_token()) continue;
         return Error{ErrorKind::internal,
                      fmt::format("Forward: logits of token {} of {} were asked for.", row, call.n_token())};
+    }
+    return {};
+}
+
+/// The positions that a call embeds and turns by, its own (`pads` marked) or those of a hook, must be the
+/// model's.
+Result<void> check_positions(const ModelConfig& config, std::span<const std::int32_t> positions, bool pads) {
+    for (const std::int32_t position : positions) {
+        if ((pads && position == slot_padding) || (position >= 0 && position < config.n_positions)) continue;
+        return Error{ErrorKind::capacity,
+                     fmt::format("Forward: position {} is beyond the {} positions of the model.", position,
+                                 config.n_positions)};
     }
     return {};
 }
@@ -56,14 +60,8 @@ Result<UsedPositions> used_positions(const ModelConfig& config, const CallTokens
     for (std::int32_t& position : used.query) position = std::max(position, 0);
     used.key = used.query;
     hook.positions(call, cache, used.query, used.key);
-    for (const auto* ids : {&used.query, &used.key}) {
-        for (const std::int32_t position : *ids) {
-            if (position >= 0 && position < config.n_positions) continue;
-            return Error{ErrorKind::capacity,
-                         fmt::format("Forward: position {} is beyond the {} positions of the model.",
-                                     position, config.n_positions)};
-        }
-    }
+    DS_TRY(check_positions(config, used.query, false));
+    DS_TRY(check_positions(config, used.key, false));
     return used;
 }
 
@@ -124,9 +122,11 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
                               ForwardHook* hook) {
     const Weights& weights = hook == nullptr ? given : hook->weights(given);
     const ModelConfig& config = weights.config;
-    DS_TRY(check_input(config, call, logit_rows, hook == nullptr));
+    DS_TRY(check_input(config, call, logit_rows));
     std::optional<UsedPositions> used;
-    if (hook != nullptr) {
+    if (hook == nullptr) {
+        DS_TRY(check_positions(config, call.positions(), true));
+    } else {
         auto ids = used_positions(config, call, cache, *hook);
         if (!ids) return ids.error();
         used = *std::move(ids);
