@@ -60,6 +60,11 @@ struct LaneFixture {
     }
 };
 
+/// Prompts: short, long, and one whose tokens n-gram drafts can guess.
+inline const Ids prompt_of_3{11, 12, 13};
+inline const Ids prompt_of_7{3, 1, 4, 15, 9, 2, 6};
+inline const Ids repeating{1, 2, 3, 1, 2, 3, 1, 2};
+
 inline LaneSpec named(std::string_view name) {
     return *lane_from_name(name);
 }

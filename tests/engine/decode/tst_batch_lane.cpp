@@ -8,8 +8,6 @@ using namespace decodescope::test;
 
 namespace {
 
-const Ids prompt_of_3{11, 12, 13};
-const Ids prompt_of_7{3, 1, 4, 15, 9, 2, 6};
 constexpr std::int32_t pad = slot_padding;
 
 Ids positions_of(const KvCache& cache, int row) {

@@ -8,8 +8,6 @@ using namespace decodescope::test;
 
 namespace {
 
-const Ids prompt_of_7{3, 1, 4, 15, 9, 2, 6};
-
 void single_lanes() {
     QTest::addColumn<QString>("lane");
     for (const char* name : {"naive", "static", "concat", "paged"}) QTest::newRow(name) << name;

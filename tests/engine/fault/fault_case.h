@@ -26,8 +26,6 @@ struct FaultCase {
     }
 };
 
-inline const Ids prompt_of_7{3, 1, 4, 15, 9, 2, 6};
-inline const Ids prompt_of_3{11, 12, 13};
 inline const Ids fed_after{20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 inline FaultCase case_of(const LaneSpec& spec, const std::vector<Ids>& prompts, int new_tokens) {

@@ -152,6 +152,22 @@ inline bool holds(const float* loaded, const QString& name, int n_out, int n_in 
     return true;
 }
 
+/// The model in two shards, a.safetensors and b.safetensors, without their index: returns its weight_map.
+/// `shift`: bytes by which the data of the second misses a multiple of 64.
+inline QJsonObject write_shards(const TestFolder& folder, const TinyModel& model, int shift = 0) {
+    std::vector<TinyTensor> first, second;
+    QJsonObject map;
+    for (const TinyTensor& tensor : model.tensors) {
+        const bool early = tensor.name.startsWith("h.0.");
+        (early ? first : second).push_back(tensor);
+        map[tensor.name] = early ? "a.safetensors" : "b.safetensors";
+    }
+    folder.write("config.json", QJsonDocument(model.config).toJson());
+    folder.write("a.safetensors", TinyModel::file(first));
+    folder.write("b.safetensors", TinyModel::file(second, shift));
+    return map;
+}
+
 /// Whether the weights are those of an unchanged TinyModel.
 inline bool holds_model(const Weights& weights) {
     const ModelConfig& c = weights.config;

@@ -9,19 +9,6 @@ using namespace decodescope::test;
 
 namespace {
 
-/// The tiny model in two shards and an index; `map` is the index's weight_map.
-void write_shards(const TestFolder& folder, TinyModel& model, QJsonObject& map) {
-    std::vector<TinyTensor> first, second;
-    for (const TinyTensor& tensor : model.tensors) {
-        const bool early = tensor.name.startsWith("h.0.");
-        (early ? first : second).push_back(tensor);
-        map[tensor.name] = early ? "a.safetensors" : "b.safetensors";
-    }
-    folder.write("config.json", QJsonDocument(model.config).toJson());
-    folder.write("a.safetensors", TinyModel::file(first));
-    folder.write("b.safetensors", TinyModel::file(second));
-}
-
 void write_index(const TestFolder& folder, const QJsonObject& map) {
     const QJsonObject index{{"metadata", QJsonObject{{"total_size", 1}}}, {"weight_map", map}};
     folder.write("model.safetensors.index.json", QJsonDocument(index).toJson());
@@ -42,8 +29,7 @@ private slots:
 void TestHfShards::shards() {
     const TestFolder folder;
     TinyModel model;
-    QJsonObject map;
-    write_shards(folder, model, map);
+    QJsonObject map = write_shards(folder, model);
     write_index(folder, map);
     auto weights = load(folder);
     QVERIFY2(weights, weights ? "" : weights.error().message.c_str());
@@ -120,8 +106,7 @@ void TestHfShards::brokenShards() {
     QFETCH(QString, sentence);
     const TestFolder folder;
     TinyModel model;
-    QJsonObject map;
-    write_shards(folder, model, map);
+    QJsonObject map = write_shards(folder, model);
     const QJsonObject index{{"metadata", QJsonObject()}, {"weight_map", map}};
     QByteArray text = QJsonDocument(index).toJson();
     QVERIFY(text.contains(find));
@@ -137,8 +122,7 @@ void TestHfShards::brokenShards() {
 void TestHfShards::tooManyTensors() {
     const TestFolder folder;
     TinyModel model;
-    QJsonObject map;
-    write_shards(folder, model, map);
+    QJsonObject map = write_shards(folder, model);
     for (const char* name : {"c", "d", "e"}) {
         QByteArray header = "{";
         for (int i = 0; i < 70'000; ++i) {

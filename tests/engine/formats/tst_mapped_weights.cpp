@@ -42,17 +42,8 @@ TinyModel runnable_folder() {
 }
 
 /// The folder's weights as two shards, whose data misses a multiple of 64 by `shift` bytes in the second.
-void write_shards(const TestFolder& folder, const TinyModel& model, int shift) {
-    std::vector<TinyTensor> first, second;
-    QJsonObject map;
-    for (const TinyTensor& tensor : model.tensors) {
-        const bool early = tensor.name.startsWith("h.0.");
-        (early ? first : second).push_back(tensor);
-        map[tensor.name] = early ? "a.safetensors" : "b.safetensors";
-    }
-    folder.write("config.json", QJsonDocument(model.config).toJson());
-    folder.write("a.safetensors", TinyModel::file(first));
-    folder.write("b.safetensors", TinyModel::file(second, shift));
+void write_sharded(const TestFolder& folder, const TinyModel& model, int shift) {
+    const QJsonObject map = write_shards(folder, model, shift);
     folder.write("model.safetensors.index.json",
                  QJsonDocument(QJsonObject{{"metadata", QJsonObject()}, {"weight_map", map}}).toJson());
 }
@@ -247,14 +238,14 @@ void TestMappedWeights::ggufFilesGiveTheSameBits() {
 void TestMappedWeights::shardsAreMappedOneByOne() {
     const TestFolder folder, whole;
     const TinyModel model = gpt2_folder();
-    write_shards(folder, model, 0);
+    write_sharded(folder, model, 0);
     write_folder(whole, model, 0);
     const auto weights = load(folder);
     QVERIFY2(weights, weights ? "" : weights.error().message.c_str());
     QCOMPARE((*weights)->files.size(), std::size_t{2});
     QVERIFY(holds_model(**weights));
     QCOMPARE((*weights)->mapped.size_bytes(), (*load(whole))->mapped.size_bytes());
-    write_shards(folder, model, 2);
+    write_sharded(folder, model, 2);
     const auto one = load(folder);
     QVERIFY2(one, one ? "" : one.error().message.c_str());
     QCOMPARE((*one)->files.size(), std::size_t{1});
@@ -309,7 +300,7 @@ void TestMappedWeights::aChangedFileEndsTheLane() {
     } else if (kind == "folder") {
         path = write_folder(folder, runnable_folder(), 0);
     } else {
-        write_shards(folder, runnable_folder(), 0);
+        write_sharded(folder, runnable_folder(), 0);
         path = folder.path("b.safetensors");
     }
     const auto ledger = std::make_shared<MemoryLedger>();

@@ -4,17 +4,10 @@
 #include "engine/verify/diagnose.h"
 #include "engine/verify/trace_recorder.h"
 #include "tests/engine/verify/foreign_decoder.h"
+#include "tests/engine/verify/healthy_lanes.h"
 
 using namespace decodescope;
 using namespace decodescope::test;
-
-namespace {
-
-const Ids prompt_of_3{11, 12, 13};
-const Ids prompt_of_7{3, 1, 4, 15, 9, 2, 6};
-const Ids repeating{1, 2, 3, 1, 2, 3, 1, 2};
-
-}  // namespace
 
 /// Lanes of ours without a fault: never a false alarm.
 class TestDiagnoseLanes : public QObject {
@@ -22,30 +15,14 @@ class TestDiagnoseLanes : public QObject {
 
 private slots:
     void healthyLanesAreEqual_data() {
-        QTest::addColumn<QString>("preset");
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<int>("chunk");
-        for (const char* preset : {"tiny", "tiny-llama", "tiny-window", "one-block"}) {
-            for (const char* name :
-                 {"naive", "concat", "static", "paged", "window", "batch", "batch-right", "batch-packed",
-                  "naive-batch", "continuous", "speculative", "speculative-layers", "beam"}) {
-                for (const int chunk : {0, 3}) {
-                    if (QByteArray(preset) == "one-block" && QByteArray(name) == "speculative-layers")
-                        continue;
-                    if (chunk == 0 || !QByteArray(name).startsWith("naive"))
-                        QTest::addRow("%s, %s, chunk %d", preset, name, chunk) << preset << name << chunk;
-                }
-            }
-        }
+        add_healthy_lanes({"tiny", "tiny-llama", "tiny-window", "one-block"});
     }
     void healthyLanesAreEqual() {
         QFETCH(QString, preset);
         QFETCH(QString, name);
         QFETCH(int, chunk);
         LaneFixture fixture(64, preset.toStdString());
-        LaneSpec spec = named(name.toStdString());
-        spec.prefill_chunk = chunk;
-        if (spec.cache.kind == CacheKind::window) spec.window = {5, 1};
+        const LaneSpec spec = healthy_lane(name, chunk);
         const auto trace = record_trace(spec, work_of({prompt_of_7, prompt_of_3, repeating, prompt_of_7}, 6),
                                         {fixture.weights, nullptr, fixture.backend.get(), fixture.ledger});
         QVERIFY2(trace, trace ? "" : trace.error().message.c_str());

@@ -15,10 +15,7 @@ using namespace decodescope::test;
 
 namespace {
 
-const Ids prompt_of_3{11, 12, 13};
-const Ids prompt_of_7{3, 1, 4, 15, 9, 2, 6};
 const Ids other_of_7{3, 1, 4, 15, 40, 41, 42};
-const Ids repeating{1, 2, 3, 1, 2, 3, 1, 2};
 const Ids text_of_13{3, 1, 4, 15, 9, 2, 6, 20, 21, 22, 23, 24, 25};
 
 Ids part(const Ids& from, int begin, int end) {

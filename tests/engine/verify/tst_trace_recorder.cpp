@@ -4,17 +4,13 @@
 #include <numeric>
 
 #include "engine/verify/trace_recorder.h"
-#include "tests/engine/decode/lane_fixture.h"
+#include "tests/engine/verify/healthy_lanes.h"
 #include "tests/engine/verify/trace_truth.h"
 
 using namespace decodescope;
 using namespace decodescope::test;
 
 namespace {
-
-const Ids prompt_of_3{11, 12, 13};
-const Ids prompt_of_7{3, 1, 4, 15, 9, 2, 6};
-const Ids repeating{1, 2, 3, 1, 2, 3, 1, 2};
 
 Result<Trace> record(LaneFixture& fixture, const LaneSpec& spec, const Workload& workload,
                      RecordOptions options = {}) {
@@ -30,28 +26,14 @@ class TestTraceRecorder : public QObject {
 private slots:
     // Every token's logits are those of a recomputation from the text that the trace says it belongs to.
     void healthyLanesAreWhatTheyWereMeantToBe_data() {
-        QTest::addColumn<QString>("preset");
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<int>("chunk");
-        for (const char* preset : {"tiny", "tiny-llama", "tiny-window"}) {
-            for (const char* name :
-                 {"naive", "concat", "static", "paged", "window", "batch", "batch-right", "batch-packed",
-                  "naive-batch", "continuous", "speculative", "speculative-layers", "beam"}) {
-                for (const int chunk : {0, 3}) {
-                    if (chunk == 0 || !QByteArray(name).startsWith("naive"))
-                        QTest::addRow("%s, %s, chunk %d", preset, name, chunk) << preset << name << chunk;
-                }
-            }
-        }
+        add_healthy_lanes({"tiny", "tiny-llama", "tiny-window"});
     }
     void healthyLanesAreWhatTheyWereMeantToBe() {
         QFETCH(QString, preset);
         QFETCH(QString, name);
         QFETCH(int, chunk);
         LaneFixture fixture(64, preset.toStdString());
-        LaneSpec spec = named(name.toStdString());
-        spec.prefill_chunk = chunk;
-        if (spec.cache.kind == CacheKind::window) spec.window = {5, 1};
+        const LaneSpec spec = healthy_lane(name, chunk);
         const auto trace = record(fixture, spec, work_of({prompt_of_7, prompt_of_3, repeating}, 6));
         QVERIFY2(trace, trace ? "" : trace.error().message.c_str());
         QVERIFY(!trace->calls.empty());
