@@ -58,6 +58,10 @@ void CallWatch::plan(const CallTokens& call, const KvCache* cache, AttentionPlan
     planned_ = true;
 }
 
+void CallWatch::begin_layer(int layer) {
+    if (hook_ != nullptr) hook_->begin_layer(layer);
+}
+
 HeadOrder CallWatch::head_order(const CallTokens& call, const KvCache* cache) {
     return hook_ != nullptr ? hook_->head_order(call, cache) : HeadOrder::grouped;
 }

@@ -26,6 +26,7 @@ public:
     void positions(const CallTokens& call, const KvCache* cache, std::span<std::int32_t> query,
                    std::span<std::int32_t> key) override;
     void plan(const CallTokens& call, const KvCache* cache, AttentionPlan& plan) override;
+    void begin_layer(int layer) override;
     HeadOrder head_order(const CallTokens& call, const KvCache* cache) override;
     void computed(ForwardTensor tensor, int layer, std::span<float> values) override;
 

@@ -258,9 +258,15 @@ Result<ForwardOutput> Lane::call_watched(std::span<const std::int32_t> logit_row
 Result<ForwardOutput> Lane::call_model(LaneStep& step, std::span<const std::int32_t> logit_rows,
                                        std::stop_token stop) {
     if (faulty_forward_) faulty_forward_->begin_call(call_, call_rows_, cache_.get());
-    auto output = watch_ ? call_watched(logit_rows, std::move(stop), faulty_forward_.get())
+    ForwardHook* hook = faulty_forward_.get();
+    if (timer_ != nullptr) {
+        timer_->begin_call(hook);
+        hook = timer_;
+    }
+    auto output = watch_ ? call_watched(logit_rows, std::move(stop), hook)
                          : forward(*context_.weights, call_, logit_rows, cache_.get(), window(), workspace_,
-                                   *context_.backend, std::move(stop), faulty_forward_.get());
+                                   *context_.backend, std::move(stop), hook);
+    if (timer_ != nullptr) timer_->end_call();
     if (!output) return output;
     if (step.fed_first < 0) step.fed_first = call_.tokens().front();
     ++step.n_call;

@@ -16,6 +16,7 @@
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
 #include "engine/decode/call_observer.h"
+#include "engine/decode/call_timer.h"
 #include "engine/decode/call_watch.h"
 #include "engine/decode/finish_reason.h"
 #include "engine/decode/lane_spec.h"
@@ -156,6 +157,9 @@ public:
     /// Shows every forward call of the target model to `observer` from now on, with the logits of all its
     /// tokens; null = nobody looks, at no cost. It must live as long as it is set.
     void observe(CallObserver* observer);
+    /// Lets `timer` take the time inside every forward call of the target model from now on; null = nobody
+    /// does, at no cost. It must live as long as it is set.
+    void time_calls(CallTimer* timer) { timer_ = timer; }
 
     const LaneSpec& spec() const { return spec_; }
     const std::vector<RequestState>& requests() const { return states_; }
@@ -239,7 +243,8 @@ private:
     std::vector<RequestState> states_;               // [requests]
     std::vector<ChosenToken> chosen_;                // of the last step
     std::unique_ptr<FaultyForward> faulty_forward_;  // null without faults
-    std::vector<float> watched_logits_;              // [logit rows, vocab] of the last watched call
+    CallTimer* timer_ = nullptr;
+    std::vector<float> watched_logits_;  // [logit rows, vocab] of the last watched call
 };
 
 /// The lane that `spec` describes. `spec` is one that an experiment's `validate` accepts; what depends on the

@@ -182,6 +182,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
     output.score_cells_allowed = plan.n_allowed();
     for (int l = 0; l < config.n_layer; ++l) {
         if (stop.stop_requested()) return Error{ErrorKind::cancelled, "Stopped on request."};
+        if (hook != nullptr) hook->begin_layer(l);
         const LayerWeights& layer = weights.layers[static_cast<std::size_t>(l)];
 
         auto normed = workspace.take(Temporary::normed, rows * d);

@@ -40,7 +40,9 @@ public:
                            std::span<std::int32_t> /*query*/, std::span<std::int32_t> /*key*/) {}
     /// Who sees whom; `plan` follows the rules when it comes, see `AttentionPlan::amend`.
     virtual void plan(const CallTokens& /*call*/, const KvCache* /*cache*/, AttentionPlan& /*plan*/) {}
-    /// Which key-value head a query head reads.
+    /// A layer begins; what comes before its first one is over.
+    virtual void begin_layer(int /*layer*/) {}
+    /// Which key-value head a query head reads. Asked in every layer, when its keys and values are stored.
     virtual HeadOrder head_order(const CallTokens& /*call*/, const KvCache* /*cache*/) {
         return HeadOrder::grouped;
     }
