@@ -18,6 +18,23 @@ constexpr std::size_t max_lanes = 32;
 constexpr std::size_t max_prompts = 256;
 constexpr int max_threads = 1024;
 constexpr int max_passes = 10'000;
+constexpr double max_seconds = 1e6;
+
+Result<void> check_precision(const Precision& precision) {
+    if (!(precision.interval >= 0 && precision.interval < 1)) {
+        return field_error("precision.interval",
+                           fmt::format("is {}, expected 0 or more and less than 1", precision.interval));
+    }
+    if (!(precision.seconds >= 0 && precision.seconds <= max_seconds)) {
+        return field_error("precision.seconds",
+                           fmt::format("is {}, expected 0 to {}", precision.seconds, max_seconds));
+    }
+    if (precision.interval > 0 && precision.seconds == 0) {
+        return field_error("precision.seconds",
+                           "is 0, expected a limit for the time that the interval may take to be reached");
+    }
+    return {};
+}
 
 Result<void> check_prompt(const std::string& path, const PromptSpec& prompt, const Experiment& experiment) {
     switch (prompt.kind) {
@@ -217,6 +234,7 @@ Result<void> Experiment::validate() const {
     DS_TRY(check_interleave(*this));
     DS_TRY(check_range("warmup", warmup, 0, max_passes));
     DS_TRY(check_range("repetitions", repetitions, 1, max_passes));
+    DS_TRY(check_precision(precision));
     return {};
 }
 

@@ -37,6 +37,15 @@ struct PromptSpec {
     int cancel_after = 0;     ///< cancelled once it has this many new tokens; 0 = never
 };
 
+/// When a run has been repeated often enough, beyond the least number of repetitions: when every lane's time
+/// is known well enough, or when the time is up. With neither, the least number is the number.
+struct Precision {
+    double interval = 0;  ///< half the 95 % interval of a lane's median time, as a share of it; 0 = no goal
+    double seconds = 0;   ///< no repetition begins later than this after the first; 0 = no limit
+
+    bool asked() const { return interval > 0 || seconds > 0; }
+};
+
 /// What to run: `decodescope.experiment/1`.
 struct Experiment {
     ModelRef model{.path = "demo", .preset = {}, .seed = 0};
@@ -53,8 +62,9 @@ struct Experiment {
     std::vector<LaneSpec> lanes;
     std::string reference;  ///< name of the lane the others are compared with; empty = the first
     Interleave interleave = Interleave::automatic;
-    int warmup = 1;  ///< untimed warm-up passes of each lane (prefill + up to 8 steps)
-    int repetitions = 5;
+    int warmup = 1;       ///< untimed warm-up passes of each lane (prefill + up to 8 steps)
+    int repetitions = 5;  ///< at least
+    Precision precision;
 
     /// Index of the reference lane.
     std::size_t reference_index() const;

@@ -249,6 +249,10 @@ OrderedJson experiment_json(const Experiment& experiment) {
     }
     json["warmup"] = experiment.warmup;
     json["repetitions"] = experiment.repetitions;
+    if (experiment.precision.asked()) {
+        json["precision"] = {{"interval", experiment.precision.interval},
+                             {"seconds", experiment.precision.seconds}};
+    }
     return json;
 }
 
@@ -277,6 +281,10 @@ void read_experiment(JsonFields& fields, Experiment& experiment) {
                    {"repetition", Interleave::repetition}});
     fields.integer("warmup", experiment.warmup);
     fields.integer("repetitions", experiment.repetitions);
+    fields.object("precision", [&](JsonFields& precision) {
+        precision.real("interval", experiment.precision.interval);
+        precision.real("seconds", experiment.precision.seconds);
+    });
 }
 
 Result<Experiment> parse_experiment(std::string_view json, std::vector<std::string>* warnings) {

@@ -30,6 +30,15 @@ Result<Json> parse_json(std::string_view text);
 std::string dump_json(const OrderedJson& json);
 /// The same on one line, without a line end.
 std::string dump_json_line(const OrderedJson& json);
+/// Null for an empty text.
+inline OrderedJson text_or_null(const std::string& text) {
+    return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
+}
+/// Null for the number that stands for "not known".
+template <class Number>
+OrderedJson number_or_null(Number value, Number unknown) {
+    return value == unknown ? OrderedJson(nullptr) : OrderedJson(value);
+}
 /// A value for a sentence: texts in quotes and cut when long, "an object", "an array", or as in JSON.
 std::string brief(const Json& value);
 

@@ -28,13 +28,6 @@ Summary over_repetitions(const std::vector<RepetitionRecord>& repetitions, Value
     return summarize(samples);
 }
 
-/// Decode time per token; 0 if there were none.
-double decode_ns_per_token(const RepetitionRecord& r) {
-    return r.n_decode_token() == 0
-               ? 0
-               : static_cast<double>(r.decode_ns()) / static_cast<double>(r.n_decode_token());
-}
-
 }  // namespace
 
 std::int64_t RepetitionRecord::ttft_ns(int request) const {
@@ -88,6 +81,19 @@ std::vector<std::int32_t> RepetitionRecord::tokens(int request) const {
         if (token.request == request) tokens.push_back(token.token);
     }
     return tokens;
+}
+
+std::vector<double> LaneRecord::time_per_token_ns() const {
+    std::vector<double> samples;
+    for (const RepetitionRecord& repetition : repetitions) {
+        const std::int64_t n_decode_token = repetition.n_decode_token();
+        const auto n = static_cast<double>(
+            n_decode_token > 0 ? n_decode_token : static_cast<std::int64_t>(repetition.chosen.size()));
+        const auto time =
+            static_cast<double>(n_decode_token > 0 ? repetition.decode_ns() : repetition.e2e_ns());
+        if (n > 0 && time > 0) samples.push_back(time / n);
+    }
+    return samples;
 }
 
 Summary LaneRecord::ttft_ns() const {
@@ -296,27 +302,36 @@ bool any_approximation(const Record& record) {
     return false;
 }
 
-SpeedUp speed_up(const Record& record, std::size_t lane) {
+std::string why_not_comparable(const Record& record, std::size_t lane) {
     const LaneRecord& mine = record.lanes.at(lane);
     const LaneRecord& reference = record.reference();
-    if (&mine == &reference) return {0, "the reference", {}};
-    const auto n_decode = [](const LaneRecord& r) {
-        std::int64_t n = 0;
-        for (const RepetitionRecord& repetition : r.repetitions) n += repetition.n_decode_token();
-        return n;
-    };
-    if (n_decode(mine) == 0 || n_decode(reference) == 0) return {0, "not shown: no decode steps", {}};
-    const std::string why = approximation(record, lane);
-    if (why.empty() && !mine.agrees_with(reference)) return {0, "not shown: output differs", {}};
-    const double own = over_repetitions(mine.repetitions, decode_ns_per_token).median;
+    if (&mine == &reference) return "the reference";
     const auto n_token = [](const LaneRecord& r) {
         std::size_t n = 0;
         for (const RepetitionRecord& repetition : r.repetitions) n += repetition.chosen.size();
         return n;
     };
-    if (n_token(mine) != n_token(reference)) return {0, "not shown: not the same tokens", {}};
-    if (!(own > 0)) return {0, "not measured", {}};
-    return {over_repetitions(reference.repetitions, decode_ns_per_token).median / own, "", why};
+    if (n_token(mine) == 0 || n_token(reference) == 0) return "not shown: no tokens";
+    if (approximation(record, lane).empty() && !mine.agrees_with(reference))
+        return "not shown: output differs";
+    return n_token(mine) == n_token(reference) ? "" : "not shown: not the same tokens";
+}
+
+SpeedUp speed_up(const Record& record, std::size_t lane) {
+    const LaneRecord& mine = record.lanes.at(lane);
+    const LaneRecord& reference = record.reference();
+    const auto decodes = [](const LaneRecord& r) {
+        return std::any_of(
+            r.repetitions.begin(), r.repetitions.end(),
+            [](const RepetitionRecord& repetition) { return repetition.n_decode_token() > 0; });
+    };
+    std::string why = why_not_comparable(record, lane);
+    if (&mine != &reference && !(decodes(mine) && decodes(reference))) why = "not shown: no decode steps";
+    if (!why.empty()) return {0, {}, why, {}};
+    const auto own = mine.time_per_token_ns();
+    const auto theirs = reference.time_per_token_ns();
+    return {summarize(theirs).median / summarize(own).median, bootstrap_paired_ratio(theirs, own), "",
+            approximation(record, lane)};
 }
 
 }  // namespace decodescope

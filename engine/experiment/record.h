@@ -74,6 +74,10 @@ struct LaneRecord {
     std::vector<std::string>
         texts;  ///< [requests], decoded, of the last repetition; empty without a tokenizer
 
+    /// The time that stands for a repetition where repetitions and lanes are compared: per token of its
+    /// decode steps, or of all its steps where none decodes. [repetitions], those without a time left out.
+    std::vector<double> time_per_token_ns() const;
+
     Summary ttft_ns() const;   ///< over requests and repetitions
     Summary queue_ns() const;  ///< over requests and repetitions
     Summary step_ns() const;   ///< over all decode steps of all repetitions
@@ -145,11 +149,16 @@ std::string approximation(const Record& record, std::size_t lane);
 /// Whether any lane of a record is not meant to compute what its reference does.
 bool any_approximation(const Record& record);
 
+/// Why the times of `lane` are not held against those of the reference lane: it is the reference, its output
+/// differs where it should not, or it made other tokens. Empty when they can be.
+std::string why_not_comparable(const Record& record, std::size_t lane);
+
 /// How many times faster than the reference lane `lane` makes tokens (ratio of decode time per token, median
 /// over repetitions), or why that is not shown: it is the reference, its output differs, it did other work,
 /// or there is nothing to divide.
 struct SpeedUp {
     double factor = 0;  ///< 0 when `why_not` says something
+    Interval interval;  ///< 95 %, of the factor; repetitions of the two lanes are pairs
     std::string why_not;
     std::string approximation;  ///< the lane is not meant to be equal: why, see `approximation`
 };

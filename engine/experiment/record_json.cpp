@@ -6,7 +6,9 @@
 
 #include "engine/core/quote.h"
 #include "engine/core/text_file.h"
+#include "engine/experiment/environment_json.h"
 #include "engine/experiment/experiment_json.h"
+#include "engine/experiment/precision.h"
 
 namespace decodescope {
 
@@ -18,16 +20,6 @@ constexpr std::uint64_t max_file_bytes = std::uint64_t{4} << 30;
 constexpr std::array<Owner, n_owner> owners = {Owner::weights, Owner::kv, Owner::activations, Owner::logits,
                                                Owner::workspace};
 
-OrderedJson text_or_null(const std::string& text) {
-    return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
-}
-
-/// Null for the number that stands for "not known".
-template <class Number>
-OrderedJson number_or_null(Number value, Number unknown) {
-    return value == unknown ? OrderedJson(nullptr) : OrderedJson(value);
-}
-
 OrderedJson owner_bytes_json(const OwnerBytes& bytes) {
     OrderedJson json = OrderedJson::object();
     for (const Owner owner : owners) json[to_string(owner)] = bytes[static_cast<std::size_t>(owner)];
@@ -36,12 +28,6 @@ OrderedJson owner_bytes_json(const OwnerBytes& bytes) {
 
 void read_owner_bytes(JsonFields& fields, OwnerBytes& bytes) {
     for (const Owner owner : owners) fields.integer(to_string(owner), bytes[static_cast<std::size_t>(owner)]);
-}
-
-OrderedJson spread_json(const Summary& summary) {
-    if (summary.n == 0) return nullptr;
-    return {{"median", summary.median}, {"min", summary.min}, {"max", summary.max},
-            {"q1", summary.q1},         {"q3", summary.q3},   {"n", summary.n}};
 }
 
 OrderedJson comparison_json(const LogitComparison& comparison) {
@@ -190,48 +176,6 @@ void read_token(JsonFields& fields, TokenEvent& token) {
     read_comparison(fields, token.comparison);
     if (token.request < 0) fields.fail("request", "is negative");
     if (token.step < 0) fields.fail("step", "is negative");
-}
-
-OrderedJson environment_json(const Environment& environment) {
-    OrderedJson json;
-    json["program_version"] = text_or_null(environment.program_version);
-    json["commit"] = text_or_null(environment.commit);
-    json["compiler"] = text_or_null(environment.compiler);
-    json["compiler_flags"] = text_or_null(environment.compiler_flags);
-    json["cpu_model"] = text_or_null(environment.cpu_model);
-    json["instruction_sets"] = environment.instruction_sets;
-    json["physical_cores"] = number_or_null(environment.physical_cores, 0);
-    json["logical_cores"] = number_or_null(environment.logical_cores, 0);
-    json["governor"] = text_or_null(environment.governor);
-    json["blas"] = text_or_null(environment.blas);
-    json["kernels"] = text_or_null(environment.kernels);
-    json["os"] = text_or_null(environment.os);
-    json["memory_bytes"] = number_or_null(environment.memory_bytes, std::uint64_t{0});
-    json["threads"] = number_or_null(environment.threads, 0);
-    json["thread_reductions"] = number_or_null(environment.thread_reductions, std::int64_t{-1});
-    json["read_bandwidth_gb_s"] = number_or_null(environment.read_bandwidth_gb_s, 0.0);
-    json["load_average"] = number_or_null(environment.load_average, -1.0);
-    return json;
-}
-
-void read_environment(JsonFields& fields, Environment& environment) {
-    fields.text("program_version", environment.program_version);
-    fields.text("commit", environment.commit);
-    fields.text("compiler", environment.compiler);
-    fields.text("compiler_flags", environment.compiler_flags);
-    fields.text("cpu_model", environment.cpu_model);
-    fields.texts("instruction_sets", environment.instruction_sets);
-    fields.integer("physical_cores", environment.physical_cores);
-    fields.integer("logical_cores", environment.logical_cores);
-    fields.text("governor", environment.governor);
-    fields.text("blas", environment.blas);
-    fields.text("kernels", environment.kernels);
-    fields.text("os", environment.os);
-    fields.integer("memory_bytes", environment.memory_bytes);
-    fields.integer("threads", environment.threads);
-    fields.integer("thread_reductions", environment.thread_reductions);
-    fields.real("read_bandwidth_gb_s", environment.read_bandwidth_gb_s);
-    fields.real("load_average", environment.load_average);
 }
 
 OrderedJson rotary_json(const Rotary& rotary) {
@@ -465,6 +409,18 @@ Result<void> check(const Record& record) {
 
 }  // namespace
 
+OrderedJson spread_json(const Summary& summary) {
+    if (summary.n == 0) return nullptr;
+    return {{"median", summary.median}, {"min", summary.min}, {"max", summary.max},
+            {"q1", summary.q1},         {"q3", summary.q3},   {"p90", summary.p90},
+            {"p95", summary.p95},       {"p99", summary.p99}, {"n", summary.n}};
+}
+
+OrderedJson interval_json(const Interval& interval) {
+    if (!interval.known) return nullptr;
+    return {interval.low, interval.high};
+}
+
 OrderedJson summary_json(const Record& record, std::size_t index) {
     const LaneRecord& lane = record.lanes.at(index);
     const bool any = !lane.repetitions.empty();
@@ -518,6 +474,7 @@ std::string to_json(const Record& record) {
     for (const PromptRecord& prompt : record.prompts) {
         json["prompts"].push_back({{"ids", prompt.ids}, {"text", text_or_null(prompt.text)}});
     }
+    json["precision"] = precision_json(achieved_precision(record));
     json["lanes"] = OrderedJson::array();
     for (std::size_t i = 0; i < record.lanes.size(); ++i)
         json["lanes"].push_back(lane_record_json(record, i));
@@ -542,6 +499,7 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
     fields.object("model", [&](JsonFields& model) { read_model(model, record); });
     fields.object("environment",
                   [&](JsonFields& environment) { read_environment(environment, record.environment); });
+    fields.ignore({"precision"});
     fields.objects("prompts", [&](JsonFields& prompt) {
         PromptRecord& one = record.prompts.emplace_back();
         prompt.integers("ids", one.ids);

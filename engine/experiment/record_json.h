@@ -6,6 +6,10 @@
 
 namespace decodescope {
 
+/// Order statistics; null for an empty sample.
+OrderedJson spread_json(const Summary& summary);
+/// [low, high]; null where nothing can be said.
+OrderedJson interval_json(const Interval& interval);
 /// The derived numbers of one lane, as in the record's `summary`: null where nothing was measured.
 OrderedJson summary_json(const Record& record, std::size_t lane);
 

@@ -11,12 +11,14 @@
 #include <optional>
 
 #include "engine/backend/backend.h"
+#include "engine/core/clock.h"
 #include "engine/core/random.h"
 #include "engine/decode/lane.h"
 #include "engine/experiment/lane_feed.h"
+#include "engine/experiment/precision.h"
 #include "engine/experiment/reference_rows.h"
 #include "engine/experiment/workload.h"
-#include "engine/measure/bandwidth.h"
+#include "engine/measure/machine_use.h"
 #include "engine/measure/process_memory.h"
 #include "engine/verify/logit_comparison.h"
 
@@ -26,6 +28,7 @@ namespace {
 
 constexpr std::uint64_t prompt_stream = 0x70726f6d7074;
 constexpr int warmup_steps = 8;
+constexpr int max_repetitions = 1000;  // of what goes on until it is precise
 
 /// Worst first: what the whole run says about itself when its lanes ended differently.
 int severity(FinishReason reason) {
@@ -152,7 +155,8 @@ public:
 
     void run_all() {
         const std::size_t n = lanes_.size();
-        for (int repetition = 0; repetition < experiment_.repetitions; ++repetition) {
+        const std::int64_t started_ns = now_ns();
+        for (int repetition = 0; another(repetition, started_ns); ++repetition) {
             for (std::size_t i = 0; i < n; ++i) {
                 states_[i] = {};
                 record_.lanes[i].repetitions.emplace_back();
@@ -170,7 +174,7 @@ public:
                     run_together({repetition % 2 == 0 ? offset : (backwards + n - 1) % n}, repetition);
                 }
             }
-            if (stop_.stop_requested() && repetition + 1 < experiment_.repetitions) {
+            if (stop_.stop_requested() && another(repetition + 1, started_ns)) {
                 record_.status = FinishReason::cancelled;
                 record_.reason = "Stopped on request.";
                 break;
@@ -181,6 +185,17 @@ public:
     std::int64_t thread_reductions() { return backend_->pool().n_reduction(); }
 
 private:
+    /// Whether repetition `repetition` is to be made: the least number, then as the precision asks for.
+    bool another(int repetition, std::int64_t started_ns) const {
+        if (repetition < experiment_.repetitions) return true;
+        const Precision& asked = experiment_.precision;
+        // What has failed is not made better by more of it.
+        if (!asked.asked() || severity(record_.status) > 0 || repetition >= max_repetitions) return false;
+        if (asked.seconds > 0 && static_cast<double>(now_ns() - started_ns) >= asked.seconds * 1e9)
+            return false;
+        return asked.interval <= 0 || !achieved_precision(record_).reached;
+    }
+
     struct LaneState {
         bool active = false;
         std::optional<LaneStep> step;  // of the current round, if one was made
@@ -391,7 +406,7 @@ Result<std::vector<std::vector<std::int32_t>>> prompt_ids(const Experiment& expe
 
 Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& model,
                               std::shared_ptr<MemoryLedger> ledger, EventSink& sink, std::stop_token stop,
-                              double read_bandwidth_gb_s) {
+                              MachineLimits limits) {
     DS_TRY(experiment.validate());
     if (experiment.device != "cpu") {
         return Error{ErrorKind::unsupported,
@@ -418,11 +433,11 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     record.environment.threads = threads;
     auto backend = make_cpu_backend(threads);
     record.environment.kernels = backend->description();
-    if (read_bandwidth_gb_s <= 0) {
-        const auto measured = measure_read_bandwidth(backend->pool(), ledger);
-        if (measured) read_bandwidth_gb_s = *measured;
-    }
-    record.environment.read_bandwidth_gb_s = read_bandwidth_gb_s;
+    if (limits.read_gb_s <= 0 || limits.peak_gflop_s <= 0)
+        limits = measure_machine_limits(backend->pool(), ledger);
+    record.environment.read_bandwidth_gb_s = limits.read_gb_s;
+    record.environment.peak_gflop_s = limits.peak_gflop_s;
+    record.environment.peak_instructions = limits.peak_instructions;
     {
         Run run(experiment, model, ledger, sink, stop, std::move(backend), record);
         DS_TRY(run.make_lanes());
@@ -431,12 +446,14 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
                            {},
                            experiment.new_tokens,
                            threads,
-                           read_bandwidth_gb_s};
+                           limits.read_gb_s};
         for (const PromptRecord& prompt : record.prompts)
             started.prompt_lengths.push_back(static_cast<std::int32_t>(prompt.ids.size()));
         sink.run_started(started);
         run.warm_up();
+        const MachineWatch watch;
         run.run_all();
+        record.environment.use = watch.use();
         record.environment.thread_reductions = run.thread_reductions();
     }
     record.tensor_bytes_after = ledger->live();

@@ -10,6 +10,7 @@
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/record.h"
 #include "engine/formats/model_source.h"
+#include "engine/measure/machine_limits.h"
 
 namespace decodescope {
 
@@ -22,10 +23,10 @@ Result<std::vector<std::vector<std::int32_t>>> prompt_ids(const Experiment& expe
 /// happens. A run that was cancelled, hit a capacity or met a non-finite number still returns its record with
 /// that status and everything measured so far; an `Error` means that nothing could be run at all. All caches
 /// and work buffers are freed before `sink.run_finished` is called; the ledger then holds the weights alone.
-/// `read_bandwidth_gb_s`: the machine's read bandwidth with the run's threads, if it was measured before; 0
-/// measures it before the run starts.
+/// `limits`: what the machine can do with the run's threads, if it was measured before; what is 0 is measured
+/// before the run starts.
 Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& model,
                               std::shared_ptr<MemoryLedger> ledger, EventSink& sink,
-                              std::stop_token stop = {}, double read_bandwidth_gb_s = 0);
+                              std::stop_token stop = {}, MachineLimits limits = {});
 
 }  // namespace decodescope

@@ -169,6 +169,32 @@ std::string better_blas_core(std::string_view chosen, const std::vector<std::str
     return {};
 }
 
+std::vector<std::string> doubts(const Environment& environment) {
+    constexpr double others_limit = 0.05;
+    constexpr double stolen_limit = 0.02;
+    constexpr double clock_limit = 0.9;
+    const MachineUse& use = environment.use;
+    std::vector<std::string> found;
+    if (use.others > others_limit) {
+        found.push_back(fmt::format(
+            "Other programs took {:.0f} % of the machine's processors during the run.", 100 * use.others));
+    }
+    if (use.stolen > stolen_limit) {
+        found.push_back(fmt::format("The hypervisor took {:.0f} % of the processor time away during the run.",
+                                    100 * use.stolen));
+    }
+    if (use.mhz_before > 0 && use.mhz_after > 0 && use.mhz_after < clock_limit * use.mhz_before) {
+        found.push_back(fmt::format("The processors' clock fell from {:.0f} to {:.0f} MHz during the run.",
+                                    use.mhz_before, use.mhz_after));
+    }
+    if (environment.thread_reductions > 0) {
+        found.push_back(fmt::format("A thread was left out {} time{} because its core was busy.",
+                                    environment.thread_reductions,
+                                    environment.thread_reductions == 1 ? "" : "s"));
+    }
+    return found;
+}
+
 Environment read_environment() {
     Environment environment;
     environment.program_version = DECODESCOPE_VERSION;

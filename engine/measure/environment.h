@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/measure/machine_use.h"
+
 namespace decodescope {
 
 /// Where and with what a record was made. Empty strings and 0 mean "not known" and are written as null.
@@ -27,10 +29,17 @@ struct Environment {
     std::int64_t thread_reductions =
         -1;  ///< how often a thread was left out because its core was busy; -1 = not known
     double read_bandwidth_gb_s = 0;  ///< measured with the run's threads at start-up; 0 = not measured
+    double peak_gflop_s = 0;         ///< most f32 arithmetic with the run's threads; 0 = not measured
+    std::string peak_instructions;   ///< of what `peak_gflop_s` was measured with
     double load_average = -1;        ///< one-minute load before the run; -1 = not known
+    MachineUse use;                  ///< who else had the machine during the run
 };
 
-/// Reads everything but `threads` and `read_bandwidth_gb_s`, which the caller knows.
+/// What makes numbers of this run doubtful, one sentence each: other programs, a hypervisor, a clock that
+/// fell, threads that were left out. Empty when nothing was noticed.
+std::vector<std::string> doubts(const Environment& environment);
+
+/// Reads what does not depend on the run: not its threads, what was measured for it, and who else was busy.
 Environment read_environment();
 /// Physical cores this process may use (at least 1).
 int physical_core_count();

@@ -58,8 +58,8 @@ Session::Engine Session::realEngine() {
                 return load_model(ref, std::move(ledger), watch);
             },
             [](const Experiment& experiment, const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger,
-               EventSink& sink, std::stop_token stop, double readBandwidthGbS) {
-                return run_experiment(experiment, model, std::move(ledger), sink, stop, readBandwidthGbS);
+               EventSink& sink, std::stop_token stop, const MachineLimits& limits) {
+                return run_experiment(experiment, model, std::move(ledger), sink, stop, limits);
             }};
 }
 
@@ -217,8 +217,8 @@ void Session::runOnEngine(const Experiment& experiment, std::stop_token stop) {
     m_dropped.store(0, std::memory_order_relaxed);
     toGui([this] { setActivity(Activity::running); });
     Sink sink(*this, experiment);
-    double& bandwidth = m_readBandwidth[experiment.threads];
-    Result<Record> result = m_engine.run(experiment, *m_engineModel, m_ledger, sink, stop, bandwidth);
+    MachineLimits& limits = m_limits[experiment.threads];
+    Result<Record> result = m_engine.run(experiment, *m_engineModel, m_ledger, sink, stop, limits);
     if (!result) {
         toGui([this, error = result.error()] {
             m_drainTimer.stop();
@@ -227,7 +227,8 @@ void Session::runOnEngine(const Experiment& experiment, std::stop_token stop) {
         });
         return;
     }
-    bandwidth = result->environment.read_bandwidth_gb_s;
+    const Environment& environment = result->environment;
+    limits = {environment.read_bandwidth_gb_s, environment.peak_gflop_s, environment.peak_instructions};
     toGui([this, record = std::make_shared<const Record>(std::move(*result))] {
         m_drainTimer.stop();
         drain();

@@ -27,6 +27,7 @@
 #include "engine/experiment/record.h"
 #include "engine/formats/model_source.h"
 #include "engine/measure/environment.h"
+#include "engine/measure/machine_limits.h"
 #include "engine/verify/judgement.h"
 
 namespace decodescope {
@@ -65,7 +66,7 @@ public:
         std::function<Result<LoadedModel>(const ModelRef&, std::shared_ptr<MemoryLedger>, const LoadWatch&)>
             load;
         std::function<Result<Record>(const Experiment&, const LoadedModel&, std::shared_ptr<MemoryLedger>,
-                                     EventSink&, std::stop_token, double readBandwidthGbS)>
+                                     EventSink&, std::stop_token, const MachineLimits&)>
             run;
     };
     /// `load_model` and `run_experiment`.
@@ -166,7 +167,7 @@ private:
     Engine m_engine;
     std::shared_ptr<const LoadedModel> m_engineModel;
     ModelRef m_engineModelRef;
-    std::map<int, double> m_readBandwidth;  // GB/s by number of threads asked for; measured by the first run
+    std::map<int, MachineLimits> m_limits;  // by number of threads asked for; measured by the first run
 
     // shared
     std::shared_ptr<MemoryLedger> m_ledger;

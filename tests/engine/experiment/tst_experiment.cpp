@@ -48,6 +48,30 @@ class TestExperiment : public QObject {
     Q_OBJECT
 
 private slots:
+    void precisionIsReadAndWritten() {
+        const auto parse = [](const char* precision) {
+            return parse_experiment(
+                std::string(R"({"schema": "decodescope.experiment/1", "prompts": [{"ids": [1]}],
+                "lanes": [{"name": "a", "mode": "naive"}], "precision": )") +
+                precision + "}");
+        };
+        const auto experiment = parse(R"({"interval": 0.02, "seconds": 30})");
+        QVERIFY(experiment);
+        QCOMPARE(experiment->precision.interval, 0.02);
+        const auto again = parse_experiment(to_json(*experiment));
+        QVERIFY(again);
+        QCOMPARE(again->precision.interval, 0.02);
+        QCOMPARE(again->precision.seconds, 30.0);
+        QCOMPARE(
+            parse(R"({"interval": 0.02})").error().message,
+            std::string("precision.seconds is 0, expected a limit for the time that the interval may take to "
+                        "be reached."));
+        QCOMPARE(parse(R"({"interval": 1})").error().message,
+                 std::string("precision.interval is 1, expected 0 or more and less than 1."));
+        QCOMPARE(parse(R"({"seconds": -1})").error().message,
+                 std::string("precision.seconds is -1, expected 0 to 1000000."));
+    }
+
     void broken_data() {
         QTest::addColumn<QByteArray>("json");
         QTest::addColumn<QString>("sentence");

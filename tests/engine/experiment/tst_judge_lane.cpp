@@ -47,7 +47,7 @@ private:
         if (!model) return model.error();
         m_model = std::make_unique<LoadedModel>(*std::move(model));
         EventSink sink;
-        return run_experiment(experiment, *m_model, m_ledger, sink, {}, 1.0);
+        return run_experiment(experiment, *m_model, m_ledger, sink, {}, {1.0, 1.0, ""});
     }
 
     std::shared_ptr<MemoryLedger> m_ledger = std::make_shared<MemoryLedger>();

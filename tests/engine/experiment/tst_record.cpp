@@ -226,7 +226,10 @@ private slots:
                               .threads = 2,
                               .thread_reductions = 3,
                               .read_bandwidth_gb_s = 12.5,
-                              .load_average = 0};
+                              .peak_gflop_s = 100.5,
+                              .peak_instructions = "AVX2",
+                              .load_average = 0,
+                              .use = {0.25, 0.125, 3000, 2900}};
         record.tensor_bytes_after = {1, 2, 3, 4, 5};
         record.weight_bytes_mapped = 3456;
         StepEvent& step = record.lanes[1].repetitions[0].steps[1];
@@ -285,6 +288,12 @@ private slots:
         QCOMPARE(other.memory.rss, ProcessMemory::not_measured);
         QVERIFY(!other.comparison.compared);
         QCOMPARE(parsed->environment.load_average, 0.0);
+        QCOMPARE(parsed->environment.peak_gflop_s, 100.5);
+        QCOMPARE(parsed->environment.peak_instructions, std::string("AVX2"));
+        QCOMPARE(parsed->environment.use.others, 0.25);
+        QCOMPARE(parsed->environment.use.stolen, 0.125);
+        QCOMPARE(parsed->environment.use.mhz_before, 3000.0);
+        QCOMPARE(parsed->environment.use.mhz_after, 2900.0);
         QCOMPARE(parsed->environment.thread_reductions, 3);
         QCOMPARE(parsed->model.norm_eps, record.model.norm_eps);
         QCOMPARE(parsed->lanes[1].texts, std::vector<std::string>{"a b c"});

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "engine/experiment/precision.h"
 #include "engine/experiment/runner.h"
 #include "engine/model/preset.h"
 #include "engine/verify/verify_model.h"
@@ -53,7 +54,7 @@ struct Fixture {
     Sink sink;
 
     Result<Record> run(const Experiment& experiment, std::stop_token stop = {}) {
-        return run_experiment(experiment, model, ledger, sink, std::move(stop), 10.0);
+        return run_experiment(experiment, model, ledger, sink, std::move(stop), {10.0, 10.0, ""});
     }
 };
 
@@ -75,6 +76,72 @@ class TestRunner : public QObject {
     Q_OBJECT
 
 private slots:
+    void repeatsUntilTheTimeIsUp() {
+        Fixture fixture;
+        Experiment experiment = race({"naive", "static"});
+        experiment.repetitions = 2;
+        // No median is ever known this well, so that the time ends the run.
+        experiment.precision = {.interval = 1e-9, .seconds = 0.2};
+        const auto record = fixture.run(experiment);
+        QVERIFY(record);
+        QVERIFY(record->lanes[0].repetitions.size() > 2);
+        QCOMPARE(record->lanes[0].repetitions.size(), record->lanes[1].repetitions.size());
+        const AchievedPrecision achieved = achieved_precision(*record);
+        QVERIFY(!achieved.reached);
+        QVERIFY(achieved.interval > 0);
+        QVERIFY2(QString::fromStdString(achieved.sentence).contains("were asked for"),
+                 achieved.sentence.c_str());
+        QCOMPARE(record->status, FinishReason::length);
+    }
+
+    void repeatsUntilTheTimesAreKnown() {
+        Fixture fixture;
+        Experiment experiment = race({"static"});
+        experiment.repetitions = 3;
+        experiment.precision = {.interval = 0.999, .seconds = 1000};
+        const auto record = fixture.run(experiment);
+        QVERIFY(record);
+        // Five repetitions are almost certainly enough for so little; what counts is that it did not go on.
+        QVERIFY(record->lanes[0].repetitions.size() < 100);
+        QVERIFY(achieved_precision(*record).reached);
+        QVERIFY(achieved_precision(*record).sentence.empty());
+    }
+
+    void stopEndsARunThatWouldGoOn() {
+        Fixture fixture;
+        std::stop_source stop;
+        int n = 0;
+        fixture.sink.on_repetition = [&] {
+            if (++n == 4) stop.request_stop();
+        };
+        Experiment experiment = race({"static"});
+        experiment.precision = {.interval = 1e-9, .seconds = 1000};
+        const auto record = fixture.run(experiment, stop.get_token());
+        QVERIFY(record);
+        QCOMPARE(record->status, FinishReason::cancelled);
+        QCOMPARE(record->lanes[0].repetitions.size(), std::size_t{4});
+    }
+
+    void whatFailsIsNotRepeatedForPrecision() {
+        Fixture fixture;
+        Experiment experiment = race({"static"});
+        experiment.lanes[0].cache.capacity = 10;
+        experiment.precision = {.interval = 1e-9, .seconds = 1000};
+        const auto record = fixture.run(experiment);
+        QVERIFY(record);
+        QCOMPARE(record->status, FinishReason::capacity);
+        QCOMPARE(record->lanes[0].repetitions.size(), std::size_t{2});
+    }
+
+    void saysWhoElseWasBusy() {
+        Fixture fixture;
+        const auto record = fixture.run(race({"static"}));
+        QVERIFY(record);
+        QVERIFY(record->environment.use.others == -1 ||
+                (record->environment.use.others >= 0 && record->environment.use.others <= 1));
+        QCOMPARE(record->environment.peak_gflop_s, 10.0);
+    }
+
     void countsEveryStep_data() {
         QTest::addColumn<int>("interleave");
         QTest::newRow("step by step") << static_cast<int>(Interleave::step);

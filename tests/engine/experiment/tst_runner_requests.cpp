@@ -20,7 +20,7 @@ struct Fixture {
     EventSink sink;
 
     Result<Record> run(const Experiment& experiment, std::stop_token stop = {}) {
-        return run_experiment(experiment, model, ledger, sink, std::move(stop), 10.0);
+        return run_experiment(experiment, model, ledger, sink, std::move(stop), {10.0, 10.0, ""});
     }
 };
 
@@ -235,8 +235,8 @@ private slots:
             }
         } stopper;
         stopper.source = &stop;
-        const auto record =
-            run_experiment(experiment, fixture.model, fixture.ledger, stopper, stop.get_token(), 10.0);
+        const auto record = run_experiment(experiment, fixture.model, fixture.ledger, stopper,
+                                           stop.get_token(), {10.0, 10.0, ""});
         QVERIFY2(record, record ? "" : record.error().message.c_str());
         QCOMPARE(record->status, FinishReason::cancelled);
         QCOMPARE(fixture.ledger->live(), fixture.weights_only);
