@@ -92,12 +92,36 @@ const QList<Spec>& specs() {
          QT_TRANSLATE_NOOP("Actions", "&Run"),
          QT_TRANSLATE_NOOP("Actions", "Run the experiment"),
          {QKeySequence(Qt::CTRL | Qt::Key_R), QKeySequence(Qt::Key_F5)}},
+        {ActionId::step,
+         "actionStep",
+         run,
+         QT_TRANSLATE_NOOP("Actions", "S&tep"),
+         QT_TRANSLATE_NOOP("Actions", "One token of every lane, then pause; also begins a run"),
+         {QKeySequence(Qt::Key_F10)}},
+        {ActionId::pause,
+         "actionPause",
+         run,
+         QT_TRANSLATE_NOOP("Actions", "&Pause"),
+         QT_TRANSLATE_NOOP("Actions", "Hold the run before its next step"),
+         {QKeySequence(Qt::Key_F8), QKeySequence(Qt::Key_Pause)}},
         {ActionId::stop,
          "actionStop",
          run,
          QT_TRANSLATE_NOOP("Actions", "&Stop"),
          QT_TRANSLATE_NOOP("Actions", "Stop the run; what was measured so far is kept"),
          {QKeySequence(Qt::Key_Escape)}},
+        {ActionId::slower,
+         "actionSlower",
+         run,
+         QT_TRANSLATE_NOOP("Actions", "S&lower"),
+         QT_TRANSLATE_NOOP("Actions", "Slow motion: fewer steps a second"),
+         {QKeySequence(Qt::CTRL | Qt::Key_Down)}},
+        {ActionId::faster,
+         "actionFaster",
+         run,
+         QT_TRANSLATE_NOOP("Actions", "&Faster"),
+         QT_TRANSLATE_NOOP("Actions", "More steps a second, in the end as fast as it goes"),
+         {QKeySequence(Qt::CTRL | Qt::Key_Up)}},
         {ActionId::showRace,
          "actionShowRace",
          view,
@@ -179,6 +203,10 @@ QString keysText(const QList<QKeySequence>& keys) {
     return texts.join(QCoreApplication::translate("Actions", " or "));
 }
 
+QString withKeys(const QString& toolTip, const QList<QKeySequence>& keys) {
+    return keys.isEmpty() ? toolTip : QStringLiteral("%1 (%2)").arg(toolTip, keysText(keys));
+}
+
 }  // namespace
 
 Actions::Actions(QObject* parent) : QObject(parent) {
@@ -187,12 +215,18 @@ Actions::Actions(QObject* parent) : QObject(parent) {
         action->setObjectName(QLatin1String(spec.name));
         action->setShortcuts(spec.keys);
         action->setCheckable(spec.checkable);
-        const QString keys = keysText(spec.keys);
-        action->setToolTip(keys.isEmpty() ? translated(spec.toolTip)
-                                          : QStringLiteral("%1 (%2)").arg(translated(spec.toolTip), keys));
+        action->setToolTip(withKeys(translated(spec.toolTip), spec.keys));
         action->setStatusTip(QString());
         m_actions[static_cast<std::size_t>(spec.id)] = action;
     }
+}
+
+void Actions::setPaused(bool paused) {
+    QAction* action = (*this)[ActionId::pause];
+    action->setText(paused ? tr("Re&sume") : translated("&Pause"));
+    action->setToolTip(
+        withKeys(paused ? tr("Let the run go on") : translated("Hold the run before its next step"),
+                 action->shortcuts()));
 }
 
 QList<Actions::Entry> Actions::shortcutEntries() const {
@@ -202,6 +236,7 @@ QList<Actions::Entry> Actions::shortcutEntries() const {
         QString text = translated(spec.text);
         text.remove(QLatin1Char('&'));
         text.remove(QStringLiteral("…"));
+        if (spec.id == ActionId::pause) text = tr("Pause, resume");
         entries.append({translated(spec.category), text, keysText(spec.keys)});
     }
     const QString inside = tr("Inside");

@@ -22,7 +22,11 @@ enum class ActionId {
     exportCharts,
     quit,
     run,
+    step,
+    pause,
     stop,
+    slower,
+    faster,
     showRace,
     showMemory,
     showInside,
@@ -34,7 +38,7 @@ enum class ActionId {
     shortcuts,
     about,
 };
-inline constexpr std::size_t n_action = 22;
+inline constexpr std::size_t n_action = 26;
 
 /// The registry of commands: one table has each one's text, explanation, shortcut and category; menus, tool
 /// bar and the sheet of shortcuts are made from it.
@@ -43,6 +47,9 @@ class Actions : public QObject {
 
 public:
     explicit Actions(QObject* parent);
+
+    /// The one command that holds a run and lets it go on: says which of the two it does now.
+    void setPaused(bool paused);
 
     QAction* operator[](ActionId id) const { return m_actions[static_cast<std::size_t>(id)]; }
 

@@ -35,6 +35,7 @@
 #include "ui/widgets/help_dialogs.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/message_bar.h"
+#include "ui/widgets/speed_slider.h"
 
 namespace decodescope {
 
@@ -69,6 +70,7 @@ MainWindow::MainWindow(Theme& theme, Options options)
     buildMenus();
     buildStatusBar();
     connectSession();
+    connectTime();
     connectFetch();
     restore(options);
     updateState();
@@ -146,7 +148,12 @@ void MainWindow::buildMenus() {
     fillExamplesMenu();
     QMenu* run = menuBar()->addMenu(tr("&Run"));
     run->addAction(actions[ActionId::run]);
+    run->addAction(actions[ActionId::step]);
+    run->addAction(actions[ActionId::pause]);
     run->addAction(actions[ActionId::stop]);
+    run->addSeparator();
+    run->addAction(actions[ActionId::slower]);
+    run->addAction(actions[ActionId::faster]);
     QMenu* view = menuBar()->addMenu(tr("&View"));
     auto* screens = new QActionGroup(this);
     for (const ActionId id : screenActions) {
@@ -211,10 +218,17 @@ QWidget* MainWindow::buildHeader() {
         auto* button = new BarButton((*m_actions)[id], look, symbol, content);
         button->setObjectName(QLatin1String(name));
         row->addWidget(button);
+        return button;
     };
     add(ActionId::run, BarButton::Look::primary, BarButton::Symbol::play, "runButton");
+    add(ActionId::step, BarButton::Look::plain, BarButton::Symbol::step, "stepButton");
+    m_pauseButton = add(ActionId::pause, BarButton::Look::plain, BarButton::Symbol::pause, "pauseButton");
+    m_pauseButton->reserveFor(tr("Resume"));
     add(ActionId::stop, BarButton::Look::plain, BarButton::Symbol::stop, "stopButton");
-    row->addSpacing(metrics.padding * 3);
+    row->addSpacing(metrics.padding);
+    m_speed = new SpeedSlider(content);
+    row->addWidget(m_speed);
+    row->addSpacing(metrics.padding);
     add(ActionId::showRace, BarButton::Look::tab, BarButton::Symbol::none, "raceTab");
     add(ActionId::showMemory, BarButton::Look::tab, BarButton::Symbol::none, "memoryTab");
     add(ActionId::showInside, BarButton::Look::tab, BarButton::Symbol::none, "insideTab");
@@ -357,18 +371,6 @@ void MainWindow::restore(const Options& options) {
     m_session->loadModel(experiment->model);
 }
 
-void MainWindow::startRun() {
-    if (m_session->activity() == Session::Activity::running) return;
-    const Experiment experiment = m_panel->experiment();
-    if (const Result<void> valid = experiment.validate(); !valid) {
-        m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(valid.error().message));
-        return;
-    }
-    m_messages->clear();
-    m_restarted.clear();
-    m_session->run(experiment);
-}
-
 void MainWindow::faultsChanged(int lane) {
     if (m_session->activity() != Session::Activity::running) return;
     const Experiment experiment = m_panel->experiment();
@@ -380,7 +382,8 @@ void MainWindow::faultsChanged(int lane) {
     // All lanes begin again: beside a lane that is far ahead nothing could be compared.
     m_restarted = tr("The faults of %1 were changed: the run was stopped and has begun again with them.")
                       .arg(QString::fromStdString(experiment.lanes[static_cast<std::size_t>(lane)].name));
-    m_session->run(experiment);
+    // Who goes step by step wants to go on so.
+    m_session->run(experiment, m_session->isPaused() ? std::optional(0) : std::nullopt);
 }
 
 void MainWindow::runFinished(const std::shared_ptr<const Record>& record) {
@@ -426,12 +429,14 @@ void MainWindow::updateState() {
     const Session::Activity activity = m_session->activity();
     const bool running = activity == Session::Activity::running;
     (*m_actions)[ActionId::run]->setEnabled(!running && m_panel->problem().isEmpty());
-    (*m_actions)[ActionId::stop]->setEnabled(activity != Session::Activity::idle && !m_session->isStopping());
+    (*m_actions)[ActionId::stop]->setEnabled((activity != Session::Activity::idle || m_session->hasRun()) &&
+                                             !m_session->isStopping());
     (*m_actions)[ActionId::saveRecord]->setEnabled(m_data.finishedRecord() != nullptr);
     (*m_actions)[ActionId::exportCharts]->setEnabled(m_data.finishedRecord() != nullptr);
     for (const ActionId id : {ActionId::openModel, ActionId::openModelFile, ActionId::openExperiment,
                               ActionId::openRecord, ActionId::openTrace})
         (*m_actions)[id]->setEnabled(!running);
+    updateTime();
     m_recentMenu->setEnabled(!running);
     for (QAction* example : m_examplesMenu->actions()) example->setEnabled(!running);
     m_panel->setRunning(running);
@@ -448,13 +453,7 @@ void MainWindow::updateStatus() {
     if (m_session->isStopping()) {
         m_progress->setText(tr("Stopping …"));
     } else if (activity == Session::Activity::running) {
-        m_progress->setText(!m_data.isLive() ? tr("Measuring the memory's read rate")
-                            : token == 0     ? tr("Running · warming up")
-                                             : tr("Running · token %1 of %2 · repetition %3 of %4")
-                                               .arg(token)
-                                               .arg(m_data.newTokens() * std::max(1, m_data.requestCount()))
-                                               .arg(m_data.repetition() + 1)
-                                               .arg(record.experiment.repetitions));
+        m_progress->setText(runningText(token));
     } else if (activity == Session::Activity::judging) {
         m_progress->setText(tr("Judging · recomputing every call"));
     } else if (activity == Session::Activity::idle) {

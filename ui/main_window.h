@@ -4,6 +4,7 @@
 #include <QMainWindow>
 
 #include <memory>
+#include <optional>
 
 #include "ui/session/run_data.h"
 #include "ui/session/session.h"
@@ -18,6 +19,7 @@ class QStackedWidget;
 namespace decodescope {
 
 class Actions;
+class BarButton;
 class Chart;
 class ExactnessPage;
 class ExperimentPanel;
@@ -26,6 +28,7 @@ class MemoryPage;
 class MessageBar;
 class ModelFetch;
 class RacePage;
+class SpeedSlider;
 
 /// The window: menus, tool bar, the experiment at the left, one page per question, and the status bar. It
 /// wires the session to the pages and does the work with files; everything else is in its parts.
@@ -80,6 +83,10 @@ public:
     /// 0 race, 1 memory, 2 inside, 3 exactness.
     void showScreen(int index);
     void startRun();
+    /// One step of every lane: of the run that goes on, which is paused then, or of a new one.
+    void stepRun();
+    /// Holds the run, or lets it go on.
+    void pauseOrResume();
     /// The lane has another set of faults: a run that goes on is stopped and begins again with it.
     void faultsChanged(int lane);
 
@@ -90,6 +97,10 @@ protected:
     void dropEvent(QDropEvent* event) override;
 
 private:
+    void beginRun(std::optional<int> turns);
+    void connectTime();
+    void updateTime();
+    QString runningText(int token) const;
     void buildMenus();
     QWidget* buildHeader();
     void colorMenuBar();
@@ -129,6 +140,8 @@ private:
     QString m_restarted;  // why the run that begins now does so; said once it has begun
     std::string m_demo;   // the demo experiment as JSON, to tell it from one that was changed
     ExperimentPanel* m_panel = nullptr;
+    BarButton* m_pauseButton = nullptr;
+    SpeedSlider* m_speed = nullptr;
     QSplitter* m_splitter = nullptr;
     QStackedWidget* m_pages = nullptr;
     RacePage* m_race = nullptr;

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "engine/backend/backend.h"
 #include "engine/core/clock.h"
@@ -106,12 +107,14 @@ RequestRecord record_of(const RequestState& state) {
 class Run {
 public:
     Run(const Experiment& experiment, const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger,
-        EventSink& sink, std::stop_token stop, std::unique_ptr<Backend> backend, Record& record)
+        EventSink& sink, std::stop_token stop, RunControl* control, std::unique_ptr<Backend> backend,
+        Record& record)
         : experiment_(experiment),
           weights_(model.weights),
           ledger_(std::move(ledger)),
           sink_(sink),
           stop_(std::move(stop)),
+          control_(control),
           backend_(std::move(backend)),
           record_(record),
           side_by_side_(experiment.effective_interleave() == Interleave::step),
@@ -252,6 +255,7 @@ private:
         }
         const auto active = [&](std::size_t lane) { return states_[lane].active; };
         for (std::size_t round = 0; std::any_of(group.begin(), group.end(), active); ++round) {
+            has_turn_ = control_ == nullptr;
             for (std::size_t k = 0; k < group.size(); ++k) {
                 const std::size_t lane =
                     group[(k + round + static_cast<std::size_t>(repetition)) % group.size()];
@@ -285,6 +289,8 @@ private:
         const auto ready = lanes_[lane]->ready();
         if (!ready) return end_lane(lane, repetition, ready.error());
         if (!*ready) return end_lane(lane, repetition, FinishReason::length, {});
+        // Asked when there is a step to be made: a round that only ends lanes is no turn.
+        if (!std::exchange(has_turn_, true)) control_->wait_turn(stop_);
         auto done = lanes_[lane]->step(stop_);
         if (!done) return end_lane(lane, repetition, done.error());
         LaneState& state = states_[lane];
@@ -355,6 +361,8 @@ private:
     std::shared_ptr<MemoryLedger> ledger_;
     EventSink& sink_;
     std::stop_token stop_;
+    RunControl* control_;
+    bool has_turn_ = false;  // in this round
     std::unique_ptr<Backend> backend_;
     Record& record_;
     bool side_by_side_;
@@ -406,7 +414,7 @@ Result<std::vector<std::vector<std::int32_t>>> prompt_ids(const Experiment& expe
 
 Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& model,
                               std::shared_ptr<MemoryLedger> ledger, EventSink& sink, std::stop_token stop,
-                              MachineLimits limits) {
+                              MachineLimits limits, RunControl* control) {
     DS_TRY(experiment.validate());
     if (experiment.device != "cpu") {
         return Error{ErrorKind::unsupported,
@@ -439,7 +447,7 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     record.environment.peak_gflop_s = limits.peak_gflop_s;
     record.environment.peak_instructions = limits.peak_instructions;
     {
-        Run run(experiment, model, ledger, sink, stop, std::move(backend), record);
+        Run run(experiment, model, ledger, sink, stop, control, std::move(backend), record);
         DS_TRY(run.make_lanes());
         RunStarted started{static_cast<std::int32_t>(experiment.lanes.size()),
                            experiment.repetitions,

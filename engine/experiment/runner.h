@@ -9,6 +9,7 @@
 #include "engine/experiment/events.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/record.h"
+#include "engine/experiment/run_control.h"
 #include "engine/formats/model_source.h"
 #include "engine/measure/machine_limits.h"
 
@@ -24,9 +25,11 @@ Result<std::vector<std::vector<std::int32_t>>> prompt_ids(const Experiment& expe
 /// that status and everything measured so far; an `Error` means that nothing could be run at all. All caches
 /// and work buffers are freed before `sink.run_finished` is called; the ledger then holds the weights alone.
 /// `limits`: what the machine can do with the run's threads, if it was measured before; what is 0 is measured
-/// before the run starts.
+/// before the run starts. `control`: holds or slows the run between its steps; what comes out is the same but
+/// for times. Null = nobody does.
 Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& model,
                               std::shared_ptr<MemoryLedger> ledger, EventSink& sink,
-                              std::stop_token stop = {}, MachineLimits limits = {});
+                              std::stop_token stop = {}, MachineLimits limits = {},
+                              RunControl* control = nullptr);
 
 }  // namespace decodescope

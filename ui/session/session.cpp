@@ -58,8 +58,8 @@ Session::Engine Session::realEngine() {
                 return load_model(ref, std::move(ledger), watch);
             },
             [](const Experiment& experiment, const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger,
-               EventSink& sink, std::stop_token stop, const MachineLimits& limits) {
-                return run_experiment(experiment, model, std::move(ledger), sink, stop, limits);
+               EventSink& sink, std::stop_token stop, const MachineLimits& limits, RunControl* control) {
+                return run_experiment(experiment, model, std::move(ledger), sink, stop, limits, control);
             }};
 }
 
@@ -95,12 +95,65 @@ void Session::loadModel(const ModelRef& ref) {
     post(Tag::model, [this, ref](std::stop_token stop) { ensureModel(ref, stop); });
 }
 
-void Session::run(const Experiment& experiment) {
+void Session::run(const Experiment& experiment, std::optional<int> turns) {
     m_stopping = false;
     stopJudging();
-    post(Tag::run, [this, experiment](std::stop_token stop) {
-        if (ensureModel(experiment.model, stop)) runOnEngine(experiment, stop);
+    // What an earlier run still tells of itself no longer counts.
+    const int number = ++m_run;
+    m_control = std::make_shared<RunControl>([this, number](bool held) {
+        toGui([this, number, held] {
+            if (number != m_run || held == m_held) return;
+            m_held = held;
+            emit pauseChanged();
+        });
     });
+    m_control->set_interval(m_interval);
+    if (turns) m_control->step(*turns);
+    m_held = false;
+    setPaused(turns.has_value());
+    post(Tag::run, [this, experiment, number, control = m_control](std::stop_token stop) {
+        if (ensureModel(experiment.model, stop)) runOnEngine(experiment, *control, stop);
+        toGui([this, number] {
+            if (number == m_run) forgetControl();
+        });
+    });
+}
+
+// There is no run any more that could be held.
+void Session::forgetControl() {
+    m_control.reset();
+    m_held = false;
+    setPaused(false);
+}
+
+void Session::pause() {
+    if (!m_control) return;
+    m_control->pause();
+    setPaused(true);
+}
+
+void Session::resume() {
+    if (!m_control) return;
+    m_control->resume();
+    setPaused(false);
+}
+
+void Session::step() {
+    if (!m_control) return;
+    m_control->step();
+    setPaused(true);
+}
+
+void Session::setSpeed(double stepsPerSecond) {
+    m_interval = std::chrono::nanoseconds(stepsPerSecond > 0 ? static_cast<std::int64_t>(1e9 / stepsPerSecond)
+                                                             : std::int64_t{0});
+    if (m_control) m_control->set_interval(m_interval);
+}
+
+void Session::setPaused(bool paused) {
+    if (paused == m_paused) return;
+    m_paused = paused;
+    emit pauseChanged();
 }
 
 // True when a request that waited is gone; with the lock held.
@@ -144,16 +197,19 @@ void Session::judgeTrace(const QString& path) {
 
 void Session::stop() {
     bool forgotten = false;
+    bool runForgotten = false;
     {
         const std::lock_guard lock(m_mutex);
         forgotten = forgetJudging();
-        std::erase_if(m_queue, [](const Request& r) { return r.tag == Tag::run || r.tag == Tag::model; });
+        std::erase_if(m_queue, [](const Request& r) { return r.tag == Tag::model; });
+        runForgotten = std::erase_if(m_queue, [](const Request& r) { return r.tag == Tag::run; }) > 0;
         if (m_runningTag != Tag::none && m_runningTag != Tag::environment) {
             m_runningStop.request_stop();
             m_stopping = true;
         }
     }
     if (forgotten) judgingStopped();
+    if (runForgotten) forgetControl();
 }
 
 void Session::post(Tag tag, std::function<void(std::stop_token)> work) {
@@ -213,12 +269,12 @@ bool Session::ensureModel(const ModelRef& ref, std::stop_token stop) {
     return true;
 }
 
-void Session::runOnEngine(const Experiment& experiment, std::stop_token stop) {
+void Session::runOnEngine(const Experiment& experiment, RunControl& control, std::stop_token stop) {
     m_dropped.store(0, std::memory_order_relaxed);
     toGui([this] { setActivity(Activity::running); });
     Sink sink(*this, experiment);
     MachineLimits& limits = m_limits[experiment.threads];
-    Result<Record> result = m_engine.run(experiment, *m_engineModel, m_ledger, sink, stop, limits);
+    Result<Record> result = m_engine.run(experiment, *m_engineModel, m_ledger, sink, stop, limits, &control);
     if (!result) {
         toGui([this, error = result.error()] {
             m_drainTimer.stop();

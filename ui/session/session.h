@@ -5,6 +5,7 @@
 #include <QTimer>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include "engine/experiment/events.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/record.h"
+#include "engine/experiment/run_control.h"
 #include "engine/formats/model_source.h"
 #include "engine/measure/environment.h"
 #include "engine/measure/machine_limits.h"
@@ -66,7 +68,7 @@ public:
         std::function<Result<LoadedModel>(const ModelRef&, std::shared_ptr<MemoryLedger>, const LoadWatch&)>
             load;
         std::function<Result<Record>(const Experiment&, const LoadedModel&, std::shared_ptr<MemoryLedger>,
-                                     EventSink&, std::stop_token, const MachineLimits&)>
+                                     EventSink&, std::stop_token, const MachineLimits&, RunControl*)>
             run;
     };
     /// `load_model` and `run_experiment`.
@@ -80,8 +82,16 @@ public:
     /// Loads a model; `modelLoading`, then `modelLoaded` or `failed` follow. The model that was loaded stays
     /// until the new one is complete.
     void loadModel(const ModelRef& ref);
-    /// Runs an experiment, loading its model first if it is another one.
-    void run(const Experiment& experiment);
+    /// Runs an experiment, loading its model first if it is another one. `turns`: it makes so many turns (see
+    /// `RunControl`) and is paused then; none = it is not paused.
+    void run(const Experiment& experiment, std::optional<int> turns = std::nullopt);
+    /// Holds the run before its next step, lets it go on, or lets it make one more step and holds it then.
+    /// Nothing happens while nothing runs.
+    void pause();
+    void resume();
+    void step();
+    /// Slow motion, for this run and later ones: so many steps a second at most; 0 = as fast as it goes.
+    void setSpeed(double stepsPerSecond);
     /// Judges a lane of a finished run (`judge_lane`), with the record's model, whichever is loaded;
     /// `judged` or `judgeFailed` follow. A newer request, a run or another model takes its place.
     void judgeLane(std::shared_ptr<const Record> record, int lane);
@@ -93,6 +103,12 @@ public:
     Activity activity() const { return m_activity; }
     /// True between `stop` and the end of what was stopped.
     bool isStopping() const { return m_stopping && m_activity != Activity::idle; }
+    /// A run goes on or waits to begin.
+    bool hasRun() const { return m_control != nullptr; }
+    /// The run is to be held before its next step.
+    bool isPaused() const { return m_paused; }
+    /// It is being held: it has made the step that it was in.
+    bool isHeld() const { return m_held; }
     /// Null until a model is loaded.
     std::shared_ptr<const LoadedModel> model() const { return m_model; }
     /// What `model` was loaded from.
@@ -107,6 +123,8 @@ public:
 
 signals:
     void activityChanged();
+    /// `isPaused` or `isHeld` is another one.
+    void pauseChanged();
     void environmentRead(const decodescope::Environment& environment);
     void modelLoading(const decodescope::ModelRef& ref);
     /// How much of the model's files has been read; about ten times a second while it loads.
@@ -138,7 +156,9 @@ private:
     void post(Tag tag, std::function<void(std::stop_token)> work);
     void engineMain(std::stop_token quit);
     bool ensureModel(const ModelRef& ref, std::stop_token stop);
-    void runOnEngine(const Experiment& experiment, std::stop_token stop);
+    void runOnEngine(const Experiment& experiment, RunControl& control, std::stop_token stop);
+    void setPaused(bool paused);
+    void forgetControl();
     using ModelPointer = std::shared_ptr<const LoadedModel>;
     Result<ModelPointer> modelToJudgeWith(const ModelRef& ref, std::stop_token stop);
     Result<Judged> laneOnEngine(const std::shared_ptr<const Record>& record, int lane, std::stop_token stop);
@@ -155,7 +175,12 @@ private:
     // GUI thread
     Activity m_activity = Activity::idle;
     bool m_stopping = false;
-    int m_judgedLane = -1;  // of the newest request
+    bool m_paused = false;
+    bool m_held = false;
+    std::chrono::nanoseconds m_interval{};  // of slow motion
+    std::shared_ptr<RunControl> m_control;  // of the newest run; the engine thread has it too
+    int m_run = 0;                          // its number
+    int m_judgedLane = -1;                  // of the newest request
     QString m_judgedPath;
     std::shared_ptr<const LoadedModel> m_model;
     ModelRef m_modelRef;

@@ -5,6 +5,8 @@
 #include <QFontMetrics>
 #include <QPainter>
 
+#include <algorithm>
+
 #include "ui/theme/card.h"
 #include "ui/theme/theme.h"
 
@@ -18,6 +20,16 @@ BarButton::BarButton(QAction* action, Look look, Symbol symbol, QWidget* parent)
     connect(this, &QAbstractButton::clicked, action, &QAction::trigger);
     connect(action, &QAction::changed, this, &BarButton::syncWithAction);
     syncWithAction();
+}
+
+void BarButton::reserveFor(const QString& text) {
+    m_widest = text;
+    updateGeometry();
+}
+
+void BarButton::setSymbol(Symbol symbol) {
+    m_symbol = symbol;
+    update();
 }
 
 void BarButton::syncWithAction() {
@@ -44,8 +56,9 @@ QFont BarButton::textFont() const {
 QSize BarButton::sizeHint() const {
     const CardMetrics metrics(font());
     // As wide as in bold, so that nothing moves when another tab is chosen.
-    int width =
-        QFontMetrics(metrics.title).horizontalAdvance(text()) + 2 * metrics.padding + metrics.padding / 2;
+    const QFontMetrics bold(metrics.title);
+    int width = std::max(bold.horizontalAdvance(text()), bold.horizontalAdvance(m_widest)) +
+                2 * metrics.padding + metrics.padding / 2;
     if (m_symbol != Symbol::none) width += metrics.line * 3 / 4 + metrics.padding / 2;
     return {width, metrics.line + metrics.padding + 2};
 }
@@ -95,6 +108,16 @@ void BarButton::paintEvent(QPaintEvent*) {
     if (m_symbol == Symbol::play) {
         painter.drawPolygon(
             QPolygonF({mark.topLeft(), {mark.right(), mark.center().y()}, mark.bottomLeft()}));
+    } else if (m_symbol == Symbol::step) {
+        // An arrow that ends at a bar.
+        const qreal bar = mark.width() * 0.18;
+        painter.drawPolygon(
+            QPolygonF({mark.topLeft(), {mark.right() - 1.6 * bar, mark.center().y()}, mark.bottomLeft()}));
+        painter.drawRect(QRectF(mark.right() - bar, mark.top(), bar, mark.height()));
+    } else if (m_symbol == Symbol::pause) {
+        const qreal bar = mark.width() * 0.28;
+        painter.drawRect(QRectF(mark.left() + 1, mark.top() + 1, bar, mark.height() - 2));
+        painter.drawRect(QRectF(mark.right() - 1 - bar, mark.top() + 1, bar, mark.height() - 2));
     } else if (m_symbol == Symbol::stop) {
         painter.drawRect(mark.adjusted(1, 1, -1, -1));
     }

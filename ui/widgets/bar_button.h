@@ -18,7 +18,11 @@ public:
         plain,    ///< with a border
         tab,      ///< flat; tinted while checked
     };
-    enum class Symbol { none, play, stop };
+    enum class Symbol { none, play, step, pause, stop };
+
+    /// As wide as with this text too, so that nothing moves when the action says it.
+    void reserveFor(const QString& text);
+    void setSymbol(Symbol symbol);
 
     BarButton(QAction* action, Look look, Symbol symbol = Symbol::none, QWidget* parent = nullptr);
 
@@ -37,6 +41,7 @@ private:
     QAction* m_action;
     Look m_look;
     Symbol m_symbol;
+    QString m_widest;  // of the texts it may have
 };
 
 }  // namespace decodescope

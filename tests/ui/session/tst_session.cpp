@@ -29,7 +29,8 @@ Result<LoadedModel> tinyModel(std::shared_ptr<MemoryLedger> ledger) {
 Session::Engine burstEngine(int n_step) {
     Session::Engine engine = Session::realEngine();
     engine.run = [n_step](const Experiment& experiment, const LoadedModel&, std::shared_ptr<MemoryLedger>,
-                          EventSink& sink, std::stop_token, const MachineLimits&) -> Result<Record> {
+                          EventSink& sink, std::stop_token, const MachineLimits&,
+                          RunControl*) -> Result<Record> {
         sink.run_started({1, 1, {1}, n_step, 1, 12.5});
         Record record;
         record.experiment = experiment;
@@ -68,7 +69,8 @@ struct EndlessEngine {
             return Error{ErrorKind::cancelled, "Loading was stopped."};
         };
         made.run = [this](const Experiment& experiment, const LoadedModel&, std::shared_ptr<MemoryLedger>,
-                          EventSink& sink, std::stop_token stop, const MachineLimits&) -> Result<Record> {
+                          EventSink& sink, std::stop_token stop, const MachineLimits&,
+                          RunControl*) -> Result<Record> {
             sink.run_started({});
             wait(stop);
             Record record;
