@@ -269,6 +269,7 @@ Result<ForwardOutput> Lane::call_model(LaneStep& step, std::span<const std::int3
     if (timer_ != nullptr) timer_->end_call();
     if (!output) return output;
     if (step.fed_first < 0) step.fed_first = call_.tokens().front();
+    if (step.n_call == 0) step.first_call_end_ns = now_ns();
     ++step.n_call;
     step.positions_forwarded += call_.n_token();
     step.padding_forwarded += std::count(call_.positions().begin(), call_.positions().end(), slot_padding);

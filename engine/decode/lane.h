@@ -76,6 +76,7 @@ struct LaneStep {
     Phase phase = Phase::decode;
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
+    std::int64_t first_call_end_ns = 0;    ///< of the target model: what comes after it are the other chunks
     std::int32_t fed_first = -1;           ///< first token fed
     std::int32_t n_row = 0;                ///< requests that were given tokens
     std::int32_t n_call = 0;               ///< forward calls

@@ -63,6 +63,7 @@ struct StepEvent {
     std::int32_t fed_first = -1;            ///< first token fed in this step
     std::int64_t start_ns = 0;              ///< monotonic; from the start of the first forward call ...
     std::int64_t end_ns = 0;                ///< ... to the chosen tokens. Comparison and probes are outside
+    std::int64_t first_call_end_ns = 0;     ///< when the first of the step's forward calls was done
     std::int64_t positions_forwarded = 0;   ///< token rows pushed through the blocks, pads included
     std::int64_t padding_forwarded = 0;     ///< of these: pads
     std::int64_t score_cells_allowed = 0;   ///< query-key pairs visible, per head and layer

@@ -105,6 +105,9 @@ OrderedJson step_json(const StepEvent& step) {
     }
     json["step_ns"] = step.end_ns - step.start_ns;
     json["start_ns"] = step.start_ns;
+    json["first_call_ns"] =
+        number_or_null(step.first_call_end_ns == 0 ? std::int64_t{0} : step.first_call_end_ns - step.start_ns,
+                       std::int64_t{0});
     json["score_cells"] = {{"allowed", step.score_cells_allowed}, {"computed", step.score_cells_computed}};
     for (const StepInteger& integer : step_integers) {
         if (integer.always || step.*integer.member != 0) json[integer.name] = step.*integer.member;
@@ -141,7 +144,13 @@ void read_step(JsonFields& fields, StepEvent& step) {
     constexpr std::int64_t longest = std::int64_t{1} << 62;
     if (step_ns < 0 || step_ns > longest) fields.fail("step_ns", "is out of range");
     if (step.start_ns < 0 || step.start_ns > longest) fields.fail("start_ns", "is out of range");
-    if (!fields.failed()) step.end_ns = step.start_ns + step_ns;
+    std::int64_t first_call_ns = 0;
+    fields.integer("first_call_ns", first_call_ns);
+    if (first_call_ns < 0 || first_call_ns > step_ns) fields.fail("first_call_ns", "is out of range");
+    if (!fields.failed()) {
+        step.end_ns = step.start_ns + step_ns;
+        if (first_call_ns > 0) step.first_call_end_ns = step.start_ns + first_call_ns;
+    }
     fields.object("score_cells", [&](JsonFields& cells) {
         cells.integer("allowed", step.score_cells_allowed);
         cells.integer("computed", step.score_cells_computed);

@@ -234,6 +234,7 @@ private slots:
         record.weight_bytes_mapped = 3456;
         StepEvent& step = record.lanes[1].repetitions[0].steps[1];
         step.fed_first = 10;
+        step.first_call_end_ns = step.start_ns + 3;
         step.positions_forwarded = 1;
         step.score_cells_allowed = 4;
         step.score_cells_computed = 5;
@@ -288,6 +289,7 @@ private slots:
         QCOMPARE(other.memory.rss, ProcessMemory::not_measured);
         QVERIFY(!other.comparison.compared);
         QCOMPARE(parsed->environment.load_average, 0.0);
+        QCOMPARE(parsed->lanes[1].repetitions[0].steps[1].first_call_end_ns, step.first_call_end_ns);
         QCOMPARE(parsed->environment.peak_gflop_s, 100.5);
         QCOMPARE(parsed->environment.peak_instructions, std::string("AVX2"));
         QCOMPARE(parsed->environment.use.others, 0.25);
