@@ -21,5 +21,6 @@ void addFaultsCommand(CLI::App& app, Session& session);
 void addGetCommand(CLI::App& app, Session& session);
 void addVerifyCommand(CLI::App& app, Session& session);
 void addDiagnoseCommand(CLI::App& app, Session& session);
+void addShowCommand(CLI::App& app, Session& session);
 
 }  // namespace decodescope::cli

@@ -44,6 +44,7 @@ int parseAndRun(int argc, char** argv) {
     decodescope::cli::addVerifyCommand(app, session);
     decodescope::cli::addDiagnoseCommand(app, session);
     decodescope::cli::addFaultsCommand(app, session);
+    decodescope::cli::addShowCommand(app, session);
 
     try {
         app.parse(argc, argv);

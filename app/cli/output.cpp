@@ -2,6 +2,7 @@
 #include "app/cli/output.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -20,11 +21,15 @@ Format Output::format() const {
     return Format::table;
 }
 
-void addOutputOptions(CLI::App& command, Output& output) {
+void addOutputOptions(CLI::App& command, Output& output, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"table", "json", "jsonl", "csv", "md"};
+    words.insert(words.end(), more.begin(), more.end());
     command
-        .add_option("-f,--format", output.formatName, "Format of the result: table, json, jsonl, csv or md")
+        .add_option("-f,--format", output.formatName,
+                    fmt::format("Format of the result: {} or {}",
+                                fmt::join(words.begin(), words.end() - 1, ", "), words.back()))
         ->option_text("FORMAT [table]")
-        ->check(oneOf({"table", "json", "jsonl", "csv", "md"}));
+        ->check(oneOf(words));
     command.add_option("-o,--output", output.path, "Write the result to a file instead of standard output")
         ->option_text("FILE");
 }

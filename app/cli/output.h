@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/core/result.h"
 
@@ -20,8 +21,8 @@ struct Output {
     Format format() const;
 };
 
-/// Adds `--format` and `--output`.
-void addOutputOptions(CLI::App& command, Output& output);
+/// Adds `--format` and `--output`. `more`: formats that only this command has, told by `formatName`.
+void addOutputOptions(CLI::App& command, Output& output, const std::vector<std::string>& more = {});
 
 /// Writes a result and returns 0, or says why it cannot and returns that exit code.
 int writeResult(const Output& output, std::string_view text);

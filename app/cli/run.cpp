@@ -6,11 +6,12 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/progress.h"
+#include "app/cli/record_output.h"
 #include "app/cli/run_options.h"
 #include "app/cli/verdict_text.h"
 #include "engine/core/quote.h"
+#include "engine/core/text_file.h"
 #include "engine/experiment/judge_lane.h"
-#include "engine/experiment/report_text.h"
 #include "engine/experiment/runner.h"
 
 namespace decodescope::cli {
@@ -18,17 +19,6 @@ namespace decodescope::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string textOf(const Record& record, Format format) {
-    switch (format) {
-        case Format::table: return to_plain_text(record);
-        case Format::json: return to_json(record);
-        case Format::jsonl: return to_jsonl(record);
-        case Format::csv: return to_csv(record);
-        case Format::md: return to_markdown(record);
-    }
-    return to_plain_text(record);
-}
 
 /// Why a lane with deliberate faults did not come to its end; empty when it did.
 std::string whyItFailed(const LaneRecord& lane) {
@@ -94,17 +84,20 @@ Result<Verdicts> judgeLanes(const Record& record, const LoadedModel& model,
         verdicts.fault = verdicts.fault || verdict.word == VerdictWord::fault;
         if (format == Format::json)
             verdicts.json[name] = verdictJson(verdict);
-        else if (format == Format::md)
-            verdicts.appended += fmt::format("\n### Verdict on {}\n\n{}", name, verdictText(verdict, format));
-        else if (format == Format::table)
-            verdicts.appended += fmt::format("\nVerdict on {}: {}", name, verdictText(verdict, format));
+        else if (format == Format::md || format == Format::table)
+            verdicts.appended += verdictSection(name, verdict, format);
         else
             reportNote(fmt::format("Verdict on {}: {}. {}", name, to_string(verdict.word), verdict.summary));
     }
     return verdicts;
 }
 
-int run(const RunOptions& options, bool withVerdict, const Output& output, const std::stop_token& stop) {
+struct Extras {
+    bool verdict = false;
+    std::string traceEvents;  ///< file; empty = none
+};
+
+int run(const RunOptions& options, const Extras& extras, const Output& output, const std::stop_token& stop) {
     std::vector<std::string> warnings;
     const auto experiment = options.experiment(warnings);
     for (const std::string& warning : warnings) reportNote("Warning: " + warning);
@@ -121,9 +114,9 @@ int run(const RunOptions& options, bool withVerdict, const Output& output, const
         return run_experiment(*experiment, *model, ledger, progress, stop);
     }();
     if (!record) return reportError(record.error());
-    std::string text = textOf(*record, output.format());
+    std::string text = recordText(*record, output.format());
     bool fault = false;
-    if (withVerdict && record->status != FinishReason::cancelled) {
+    if (extras.verdict && record->status != FinishReason::cancelled) {
         const auto verdicts = judgeLanes(*record, *model, ledger, output.format(), stop);
         if (!verdicts) return reportError(verdicts.error());
         fault = verdicts->fault;
@@ -135,6 +128,12 @@ int run(const RunOptions& options, bool withVerdict, const Output& output, const
         }
     }
     if (const int written = writeResult(output, text); written != 0) return written;
+    if (!extras.traceEvents.empty()) {
+        const auto trace = traceEventsOf(*record, &*model, ledger, stop);
+        const auto written =
+            trace ? write_file_atomically(extras.traceEvents, *trace) : Result<void>(trace.error());
+        if (!written) return reportError(written.error());
+    }
     const int code = judge(*record);
     return code == 0 && fault ? 1 : code;
 }
@@ -146,11 +145,17 @@ void addRunCommand(CLI::App& app, Session& session) {
         app.add_subcommand("run", "Run lanes side by side and print what they cost and whether they agree");
     auto options = std::make_shared<RunOptions>(*command);
     auto output = std::make_shared<Output>();
-    auto withVerdict = std::make_shared<bool>(false);
+    auto extras = std::make_shared<Extras>();
     command->add_flag(
-        "--verdict", *withVerdict,
+        "--verdict", extras->verdict,
         "Serve every lane once more, untimed, and say whether it is right; if not, which fault it "
         "has");
+    command
+        ->add_option(
+            "--trace-events", extras->traceEvents,
+            "Also write the run as a Chrome trace, which ui.perfetto.dev opens: steps and memory of "
+            "the timed passes, and layers, attention and MLP of another pass with time stamps inside")
+        ->option_text("FILE");
     addOutputOptions(*command, *output);
     command->footer(
         "Lanes:\n"
@@ -172,11 +177,12 @@ void addRunCommand(CLI::App& app, Session& session) {
         "      --tokens 200 --lanes naive,concat,static --format json\n"
         "  decodescope-cli run --prompt \"She was\" --prompt \"It is a truth\" --lanes "
         "static,batch,continuous\n"
-        "  decodescope-cli run --prompt \"She was\" --lanes naive,static+position-restart --verdict\n\n"
+        "  decodescope-cli run --prompt \"She was\" --lanes naive,static+position-restart --verdict\n"
+        "  decodescope-cli run --lanes naive,static --tokens 50 --trace-events trace.json\n\n"
         "Exit status: 0 every lane agrees with the reference, 1 one does not, 2 bad arguments or input,\n"
         "3 could not run (capacity, memory), 130 interrupted (what was measured is kept and marked).");
-    command->callback([options, withVerdict, output, &session] {
-        session.exitCode = run(*options, *withVerdict, *output, session.stop);
+    command->callback([options, extras, output, &session] {
+        session.exitCode = run(*options, *extras, *output, session.stop);
     });
 }
 

@@ -3,16 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "engine/core/quote.h"
+#include "engine/experiment/json_fields.h"
 #include "engine/experiment/text_table.h"
 
 namespace decodescope::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // what is written; decodescope::Json is what is read
 
 Json orNull(int number) {
     return number < 0 ? Json(nullptr) : Json(number);
@@ -58,6 +62,37 @@ TextTable evidenceOf(const Verdict& verdict) {
     return table;
 }
 
+template <class Enum>
+void readWord(JsonFields& fields, const char* name, std::initializer_list<Enum> words, Enum& out) {
+    std::string word;
+    fields.text(name, word);
+    for (const Enum one : words) {
+        if (word == to_string(one)) {
+            out = one;
+            return;
+        }
+    }
+    if (!word.empty()) fields.fail(name, fmt::format("is {}, which is no such word", quote(word)));
+}
+
+void readKind(JsonFields& fields, std::optional<FaultKind>& out) {
+    std::string word;
+    fields.text("kind", word);
+    for (int i = 0; i < n_fault_kind; ++i) {
+        if (word == to_string(static_cast<FaultKind>(i))) out = static_cast<FaultKind>(i);
+    }
+    if (!word.empty() && !out) fields.fail("kind", fmt::format("is {}, which is no such kind", quote(word)));
+}
+
+void readPlace(JsonFields& fields, VerdictPlace& first) {
+    fields.integer("call", first.call);
+    fields.text("request", first.request);
+    fields.integer("row", first.row);
+    fields.integer("column", first.column);
+    fields.integer("layer", first.layer);
+    fields.text("tensor", first.tensor);
+}
+
 TextTable factTable(const Verdict& verdict) {
     TextTable table;
     table.header = {"property", "value"};
@@ -95,6 +130,39 @@ std::string verdictText(const Verdict& verdict, Format format) {
     }
     return fmt::format("{}\n\n{}\n{}", verdict.summary, factTable(verdict).plain(),
                        evidenceOf(verdict).plain());
+}
+
+std::string verdictSection(const std::string& lane, const Verdict& verdict, Format format) {
+    const std::string text = verdictText(verdict, format);
+    if (format == Format::md) return fmt::format("\n### Verdict on {}\n\n{}", lane, text);
+    return fmt::format("\nVerdict on {}: {}", lane, text);
+}
+
+Result<Verdict> verdictFromJson(const nlohmann::json& json, const std::string& path) {
+    JsonReport report{.error = {}, .warnings = nullptr, .null_is_absent = true};
+    JsonFields fields(json, path, report);
+    Verdict verdict;
+    fields.require("verdict");
+    readWord(fields, "verdict",
+             {VerdictWord::equal, VerdictWord::precision, VerdictWord::harmless, VerdictWord::fault,
+              VerdictWord::cannot_tell},
+             verdict.word);
+    readKind(fields, verdict.kind);
+    readWord(fields, "certainty", {Certainty::certain, Certainty::likely, Certainty::possible},
+             verdict.certainty);
+    fields.text("summary", verdict.summary);
+    fields.object("first", [&](JsonFields& first) { readPlace(first, verdict.first); });
+    fields.text("expected", verdict.expected);
+    fields.text("found", verdict.found);
+    fields.objects("evidence", [&](JsonFields& item) {
+        VerdictEvidence& one = verdict.evidence.emplace_back();
+        item.text("claim", one.claim);
+        item.text("text", one.text);
+        item.boolean("held", one.held);
+    });
+    fields.text("next", verdict.next);
+    if (report.error) return *report.error;
+    return verdict;
 }
 
 }  // namespace decodescope::cli

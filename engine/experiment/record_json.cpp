@@ -518,6 +518,7 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
     fields.objects("lanes", [&](JsonFields& lane) { read_lane_record(lane, record.lanes.emplace_back()); });
     fields.object("tensor_bytes_after",
                   [&](JsonFields& bytes) { read_owner_bytes(bytes, record.tensor_bytes_after); });
+    fields.ignore({"verdicts"});  // `run --verdict` adds them; they follow from the run
     fields.finish();
     if (report.error) return *report.error;
     DS_TRY(check(record));

@@ -439,6 +439,7 @@ std::string to_jsonl(const Record& record) {
                                  : cache.kind == CacheKind::kivi ? fmt::format("kivi{}", cache.bits)
                                                                  : to_string(cache.dtype);
         OrderedJson json;
+        json["schema"] = "decodescope.lane/1";
         json["lane"] = lane.spec.name;
         json["mode"] = to_string(lane.spec.mode);
         json["cache"] = to_string(lane.spec.cache.kind);

@@ -52,7 +52,7 @@ private:
         if (!model) return model.error();
         m_model = std::make_unique<LoadedModel>(*std::move(model));
         EventSink sink;
-        return run_experiment(experiment, *m_model, m_ledger, sink, {}, 1.0);
+        return run_experiment(experiment, *m_model, m_ledger, sink, {}, {1.0, 1.0, ""});
     }
     Result<LaneProfile> profile(const Record& record, ProfileOptions options = {}) {
         return profile_lane(record, 1, *m_model, m_ledger, options);
