@@ -7,6 +7,7 @@
 
 #include "engine/attention/attention_plan.h"
 #include "engine/attention/call_tokens.h"
+#include "engine/backend/backend.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/core/result.h"
 
@@ -37,7 +38,8 @@ struct SeenCall {
     std::span<const CacheCounts> before;            ///< [batch]
     std::span<const CacheCounts> after;             ///< [batch]
     const AttentionPlan* plan = nullptr;            ///< who saw whom; null when the call failed before that
-    std::span<const float> logits;                  ///< [n_token, vocab], of all tokens; empty when it failed
+    std::span<const float>
+        logits;  ///< [n_token, vocab], of all tokens; empty when it failed or none are wanted
     std::int64_t duration_ns = 0;
     const Error* error = nullptr;
 };
@@ -47,6 +49,10 @@ class CallObserver {
 public:
     virtual ~CallObserver() = default;
     virtual void called(const SeenCall& call) = 0;
+    /// Whether the logits of all tokens are to be computed.
+    virtual bool wants_logits() const { return true; }
+    /// Within a call: a layer's attention has been computed, from this; valid during this function only.
+    virtual void attention(int /*layer*/, const AttentionCall& /*call*/) {}
     /// Before the next call, row i goes on from what row parents[i] was.
     virtual void reordered(std::span<const int> /*parents*/) {}
     /// Of the last call, `n_accepted` drafts of `row` were kept.

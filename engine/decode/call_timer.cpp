@@ -64,6 +64,10 @@ HeadOrder CallTimer::head_order(const CallTokens& call, const KvCache* cache) {
     return order;
 }
 
+void CallTimer::attention(int layer, const AttentionCall& call) {
+    if (inner_ != nullptr) inner_->attention(layer, call);
+}
+
 void CallTimer::computed(ForwardTensor tensor, int layer, std::span<float> values) {
     if (inner_ != nullptr) inner_->computed(tensor, layer, values);
     stamp(place_after(tensor), layer);

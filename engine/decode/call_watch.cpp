@@ -66,6 +66,11 @@ HeadOrder CallWatch::head_order(const CallTokens& call, const KvCache* cache) {
     return hook_ != nullptr ? hook_->head_order(call, cache) : HeadOrder::grouped;
 }
 
+void CallWatch::attention(int layer, const AttentionCall& call) {
+    if (hook_ != nullptr) hook_->attention(layer, call);
+    observer_.attention(layer, call);
+}
+
 void CallWatch::computed(ForwardTensor tensor, int layer, std::span<float> values) {
     if (hook_ != nullptr) hook_->computed(tensor, layer, values);
 }

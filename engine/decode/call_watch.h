@@ -28,6 +28,7 @@ public:
     void plan(const CallTokens& call, const KvCache* cache, AttentionPlan& plan) override;
     void begin_layer(int layer) override;
     HeadOrder head_order(const CallTokens& call, const KvCache* cache) override;
+    void attention(int layer, const AttentionCall& call) override;
     void computed(ForwardTensor tensor, int layer, std::span<float> values) override;
 
 private:

@@ -238,13 +238,16 @@ Result<void> Lane::reorder(std::span<const int> parents) {
 /// The same call as an observer is to see it: logits of all tokens, of which the lane then gets its own.
 Result<ForwardOutput> Lane::call_watched(std::span<const std::int32_t> logit_rows, std::stop_token stop,
                                          ForwardHook* hook) {
-    const std::vector<std::int32_t> all = all_rows(call_);
+    const bool all = watch_->observer().wants_logits();
+    const std::vector<std::int32_t> rows =
+        all ? all_rows(call_) : std::vector<std::int32_t>(logit_rows.begin(), logit_rows.end());
     watch_->begin(call_, call_rows_, cache_.get(), hook);
-    auto output = forward(*context_.weights, call_, all, cache_.get(), window(), workspace_,
+    auto output = forward(*context_.weights, call_, rows, cache_.get(), window(), workspace_,
                           *context_.backend, std::move(stop), &*watch_);
     watch_->end(call_, call_rows_, cache_.get(), workspace_.plan(),
-                output ? output->logits : std::span<const float>(), output ? nullptr : &output.error());
-    if (!output) return output;
+                output && all ? output->logits : std::span<const float>(),
+                output ? nullptr : &output.error());
+    if (!output || !all) return output;
     const auto vocab = static_cast<std::size_t>(config().vocab);
     watched_logits_.clear();
     for (const std::int32_t row : logit_rows) {

@@ -156,7 +156,7 @@ public:
     /// Frees caches and buffers; the states of the requests stay until the next `start`.
     void finish();
     /// Shows every forward call of the target model to `observer` from now on, with the logits of all its
-    /// tokens; null = nobody looks, at no cost. It must live as long as it is set.
+    /// tokens if it wants them; null = nobody looks, at no cost. It must live as long as it is set.
     void observe(CallObserver* observer);
     /// Lets `timer` take the time inside every forward call of the target model from now on; null = nobody
     /// does, at no cost. It must live as long as it is set.

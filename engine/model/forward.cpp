@@ -234,6 +234,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         if (hook != nullptr) attention.head_order = hook->head_order(call, cache);
         // Every layer computes the same cells.
         output.score_cells_computed = backend.attention(attention);
+        if (hook != nullptr) hook->attention(l, attention);
         computed(ForwardTensor::mixed, l, *mixed, rows * q_width);
         backend.linear(*mixed, rows, layer.attn_out, x, true);
         computed(ForwardTensor::attended, l, x, rows * d);

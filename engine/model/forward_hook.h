@@ -46,6 +46,8 @@ public:
     virtual HeadOrder head_order(const CallTokens& /*call*/, const KvCache* /*cache*/) {
         return HeadOrder::grouped;
     }
+    /// A layer's attention has been computed, from this; what it points to lives as long as this call.
+    virtual void attention(int /*layer*/, const AttentionCall& /*call*/) {}
     /// A tensor has been computed; what is changed in it is what the call goes on with.
     virtual void computed(ForwardTensor /*tensor*/, int /*layer*/, std::span<float> /*values*/) {}
 };

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/experiment/inspect_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace decodescope {
+
+namespace {
+
+// Queries and keys of all layers are kept up to this size, so that another layer costs nothing.
+constexpr std::size_t most_input_bytes = std::size_t{256} << 20;
+
+std::size_t index(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+Error outside(const char* what, int value, int n) {
+    return {ErrorKind::bad_input, fmt::format("{} {} does not exist, expected 0 to {}.", what, value, n - 1)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StepInspector>> StepInspector::make(std::shared_ptr<const Record> record,
+                                                           std::size_t lane,
+                                                           std::shared_ptr<const LoadedModel> model,
+                                                           std::shared_ptr<MemoryLedger> ledger,
+                                                           std::stop_token stop) {
+    std::unique_ptr<StepInspector> made(new StepInspector);
+    auto again = serve_again(*record, lane, *model, std::move(ledger), std::move(stop));
+    if (!again) return again.error();
+    made->again_ = *std::move(again);
+    made->record_ = std::move(record);
+    made->lane_index_ = lane;
+    made->model_ = std::move(model);
+    return made;
+}
+
+Result<void> StepInspector::restart() {
+    n_step_ = 0;
+    failed_ = false;
+    if (!lane_) {
+        auto made = make_lane(again_->spec, again_->context);
+        if (!made) return made.error();
+        lane_ = *std::move(made);
+        recorder_ = std::make_unique<StepRecorder>(*lane_, model_->weights->config, most_input_bytes);
+        lane_->observe(recorder_.get());
+    }
+    recorder_->restart();
+    return lane_->start(again_->workload, again_->feed.get());
+}
+
+// Whether the calls of the step that was made last can be looked at in this layer.
+bool StepInspector::has_layer(int layer) const {
+    const auto& calls = recorder_->calls();
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (calls[i].error.empty() && recorder_->inputs(static_cast<int>(i), layer) == nullptr) return false;
+    }
+    return true;
+}
+
+Result<void> StepInspector::serve_to(const StepQuery& query, const std::stop_token& stop) {
+    const bool here = n_step_ > 0 && query.step == n_step_ - 1;
+    if (here && has_layer(query.layer)) return {};
+    if (n_step_ == 0 || query.step < n_step_) DS_TRY(restart());
+    while (n_step_ <= query.step) {
+        const auto ready = failed_ ? Result<bool>(false) : lane_->ready();
+        if (!ready || !*ready) {
+            const int made = n_step_;
+            n_step_ = 0;
+            return Error{ErrorKind::bad_input,
+                         fmt::format("Step {} does not exist: lane \"{}\" made {} steps{}.", query.step,
+                                     again_->spec.name, made, ready ? "" : ": " + ready.error().message)};
+        }
+        recorder_->begin_step(n_step_, n_step_ == query.step, query.layer);
+        const auto step = lane_->step(stop);
+        if (!step && (step.error().kind == ErrorKind::cancelled || stop.stop_requested())) {
+            n_step_ = 0;
+            return step.error();
+        }
+        if (step) phase_ = step->phase;
+        failed_ = !step.ok();
+        ++n_step_;
+    }
+    return {};
+}
+
+WeightMatrix StepInspector::weights(int call, int layer, int head, int most_side) const {
+    const AttentionPlan& plan = recorder_->calls()[index(call)].plan;
+    const AttentionInputs& inputs = *recorder_->inputs(call, layer);
+    const int side = std::max(1, most_side);
+    WeightMatrix matrix{head, plan.n_query(), plan.max_slot(), 1, 1, {}};
+    matrix.query_bin = std::max(1, (matrix.n_query + side - 1) / side);
+    matrix.key_bin = std::max(1, (matrix.n_slot + side - 1) / side);
+    matrix.values.assign(index(std::int64_t{matrix.rows()} * matrix.columns()),
+                         std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> one;
+    for (int b = 0; b < plan.batch(); ++b) {
+        one.resize(index(plan.n_slot(b)));
+        for (int q = 0; q < plan.n_query(b); ++q) {
+            attention_weights(inputs, plan, b, q, head, one);
+            float* out = matrix.values.data() +
+                         index(std::int64_t{(plan.first_query(b) + q) / matrix.query_bin} * matrix.columns());
+            for (std::size_t slot = 0; slot < one.size(); ++slot) {
+                float& largest = out[slot / index(matrix.key_bin)];
+                if (!(largest >= one[slot])) largest = one[slot];  // true for NaN
+            }
+        }
+    }
+    return matrix;
+}
+
+Result<StepView> StepInspector::look(const StepQuery& query, std::stop_token stop) {
+    const ModelConfig& config = model_->weights->config;
+    if (query.step < 0) return Error{ErrorKind::bad_input, "A step is numbered from 0."};
+    if (query.layer < 0 || query.layer >= config.n_layer)
+        return outside("Layer", query.layer, config.n_layer);
+    if (query.head < 0 || query.head >= config.n_head) return outside("Head", query.head, config.n_head);
+    DS_TRY(serve_to(query, stop));
+    const auto& calls = recorder_->calls();
+    const int n_call = static_cast<int>(calls.size());
+    if (n_call == 0) {
+        return Error{ErrorKind::bad_input, fmt::format("Step {} of lane \"{}\" made no forward call.",
+                                                       query.step, again_->spec.name)};
+    }
+    const int call = query.call < 0 ? n_call - 1 : query.call;
+    if (call >= n_call) return outside("Call", call, n_call);
+    StepView view{lane_index_, query.step, phase_, n_call, call, query.layer, calls[index(call)], {}, {}};
+    if (view.view.error.empty()) {
+        view.weights = weights(call, query.layer, query.head, query.most_side);
+        for (int head = 0; query.all_heads && head < config.n_head; ++head) {
+            if (stop.stop_requested()) return Error{ErrorKind::cancelled, "Stopped on request."};
+            view.heads.push_back(weights(call, query.layer, head, query.most_head_side));
+        }
+    }
+    return view;
+}
+
+LayerTime TimeSplit::all_layers() const {
+    LayerTime sum;
+    for (const LayerTime& layer : layers) {
+        sum.attention_ns += layer.attention_ns;
+        sum.mlp_ns += layer.mlp_ns;
+        sum.other_ns += layer.other_ns;
+    }
+    return sum;
+}
+
+TimeSplit time_split(const StepProfile& profile, int n_layer) {
+    TimeSplit split;
+    split.step = profile.step;
+    split.layers.resize(index(n_layer));
+    for (const ProfileSpan& span : profile.spans) {
+        if (span.kind == SpanKind::step) split.total_ns += span.ns();
+        if (span.kind == SpanKind::head) split.head_ns += span.ns();
+        if (span.layer < 0 || span.layer >= n_layer) continue;
+        LayerTime& layer = split.layers[index(span.layer)];
+        if (span.kind == SpanKind::layer) layer.other_ns += span.ns();
+        if (span.kind == SpanKind::attention) layer.attention_ns += span.ns();
+        if (span.kind == SpanKind::feed_forward) layer.mlp_ns += span.ns();
+    }
+    split.other_ns = split.total_ns - split.head_ns;
+    for (LayerTime& layer : split.layers) {
+        split.other_ns -= layer.other_ns;
+        layer.other_ns -= layer.attention_ns + layer.mlp_ns;
+    }
+    return split;
+}
+
+}  // namespace decodescope
