@@ -22,5 +22,6 @@ void addGetCommand(CLI::App& app, Session& session);
 void addVerifyCommand(CLI::App& app, Session& session);
 void addDiagnoseCommand(CLI::App& app, Session& session);
 void addShowCommand(CLI::App& app, Session& session);
+void addCompareCommand(CLI::App& app, Session& session);
 
 }  // namespace decodescope::cli

@@ -45,6 +45,7 @@ int parseAndRun(int argc, char** argv) {
     decodescope::cli::addDiagnoseCommand(app, session);
     decodescope::cli::addFaultsCommand(app, session);
     decodescope::cli::addShowCommand(app, session);
+    decodescope::cli::addCompareCommand(app, session);
 
     try {
         app.parse(argc, argv);

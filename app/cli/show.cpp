@@ -85,6 +85,34 @@ Result<std::string> showLanes(const File& file, Format format) {
     return rowsText(file.lines, columns, format);
 }
 
+/// One row per lane and number.
+Result<std::string> showComparison(const File& file, Format format) {
+    if (format == Format::json)
+        return documentText(file.lines.size() == 1 ? file.document : Ordered(file.lines), format);
+    if (format == Format::jsonl) return rowsText(file.lines, {}, format);
+    std::vector<Ordered> rows;
+    std::string notes;
+    const auto addLane = [&](const Ordered& lane) {
+        for (const Ordered& metric : lane.value("metrics", Ordered::array())) {
+            Ordered row = {{"lane_a", lane.value("lane_a", "")}, {"lane_b", lane.value("lane_b", "")}};
+            row.update(metric);
+            rows.push_back(std::move(row));
+        }
+        if (lane.contains("why_not") && lane["why_not"].is_string())
+            notes += fmt::format("\n{}: not held against each other: {}.\n", lane.value("lane_a", ""),
+                                 lane.value("why_not", ""));
+    };
+    for (const Ordered& document : file.lines) {
+        addLane(document);
+        for (const Ordered& lane : document.value("lanes", Ordered::array())) addLane(lane);
+        for (const Ordered& note : document.value("notes", Ordered::array()))
+            notes += fmt::format("\n{}\n", note.get<std::string>());
+    }
+    static const std::vector<std::string> columns = {"lane_a",   "lane_b", "metric",   "unit",  "a.median",
+                                                     "b.median", "ratio",  "interval", "result"};
+    return rowsText(rows, columns, format) + (format == Format::csv ? "" : notes);
+}
+
 /// One kind of file. A kind of which this command knows no better is shown member by member.
 struct Kind {
     const char* schema;
@@ -92,10 +120,15 @@ struct Kind {
     Result<std::string> (*show)(const File&, Format);
 };
 constexpr Kind kinds[] = {
-    {"decodescope.experiment/1", false, showExperiment}, {"decodescope.record/1", false, showRecord},
-    {"decodescope.verdict/1", false, showVerdict},       {"decodescope.trace/1", false, showDocument},
-    {"decodescope.model/1", false, showDocument},        {"decodescope.verify/1", false, showDocument},
-    {"decodescope.comparison/1", false, showDocument},   {"decodescope.lane/1", true, showLanes},
+    {"decodescope.experiment/1", false, showExperiment},
+    {"decodescope.record/1", false, showRecord},
+    {"decodescope.verdict/1", false, showVerdict},
+    {"decodescope.trace/1", false, showDocument},
+    {"decodescope.model/1", false, showDocument},
+    {"decodescope.verify/1", false, showDocument},
+    {"decodescope.comparison/1", false, showComparison},
+    {"decodescope.compared_lane/1", true, showComparison},
+    {"decodescope.lane/1", true, showLanes},
 };
 
 Error notOurs(const std::string& path, std::string_view what) {
@@ -164,9 +197,13 @@ Result<std::string> show(const Request& request, const Output& output, const std
     };
     if (output.formatName != "trace") {
         if (request.instrument) return Error{ErrorKind::bad_input, "--instrument: needs --format trace."};
-        auto shown = (*kind)->show(file, output.format());
-        if (!shown) return named(shown.error());
-        return shown;
+        try {
+            auto shown = (*kind)->show(file, output.format());
+            if (!shown) return named(shown.error());
+            return shown;
+        } catch (const Ordered::exception&) {
+            return notOurs(file.path, "holds a value of another type than this program writes");
+        }
     }
     if ((*kind)->show != showRecord)
         return notOurs(file.path, fmt::format("is a {}, expected a decodescope.record/1 to make a trace of",

@@ -122,6 +122,50 @@ private slots:
         }
     }
 
+    void compares() {
+        const QString other = m_folder.filePath("other.json");
+        const Outcome run = cli(tinyRun + QStringList{"--format", "json", "--output", other});
+        QCOMPARE(run.exitCode, 0);
+        const Outcome table = cli({"compare", m_record, other});
+        QVERIFY2(table.exitCode == 0, table.err.constData());
+        QVERIFY2(table.out.contains("\nstatic  time per token "), table.out.constData());
+        QVERIFY(table.out.startsWith("A  " + m_record.toUtf8() + ": tiny, "));
+        const Outcome pair = cli({"compare", m_record, other, "--lane", "naive=static", "--format", "md"});
+        QCOMPARE(pair.exitCode, 0);
+        QVERIFY2(pair.out.contains("| naive = static | TTFT |"), pair.out.constData());
+        QVERIFY(cli({"compare", m_record, other, "--format", "csv"}).out.startsWith("lane_a,lane_b,metric,"));
+        for (const char* format : {"json", "jsonl"}) {
+            const QString path = m_folder.filePath("comparison.json");
+            QCOMPARE(cli({"compare", m_record, other, "--format", format, "--output", path}).exitCode, 0);
+            for (const char* shown : {"table", "md", "csv", "json", "jsonl"}) {
+                const Outcome outcome = cli({"show", path, "--format", shown});
+                QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
+                QVERIFY2(outcome.out.contains("tpot_ns"), outcome.out.constData());
+            }
+        }
+    }
+
+    /// A wrong lane gets no ratio, and the exit code says that something did not hold.
+    void comparesNoWrongLane() {
+        const QString wrong = m_folder.filePath("wrong.json");
+        QStringList words = tinyRun;
+        words[words.indexOf("naive,static")] = "naive,static+position-restart";
+        QCOMPARE(cli(words + QStringList{"--format", "json", "--output", wrong}).exitCode, 1);
+        const Outcome outcome = cli({"compare", m_record, wrong, "--lane", "static=static+position-restart"});
+        QVERIFY2(outcome.exitCode == 1, outcome.err.constData());
+        QVERIFY2(outcome.out.contains("its output in B differs from that of the reference lane \"naive\"."),
+                 outcome.out.constData());
+    }
+
+    void comparesNoOtherWork() {
+        const QString other = m_folder.filePath("longer.json");
+        QStringList words = tinyRun;
+        words[words.indexOf("6")] = "7";
+        QCOMPARE(cli(words + QStringList{"--format", "json", "--output", other}).exitCode, 0);
+        expectRefusal("compare " + m_record + " " + other,
+                      "The records are not of the same work: new_tokens is 6 in A and 7 in B.");
+    }
+
     void showsBundledExperiments() {
         const Outcome outcome = cli({"show", DECODESCOPE_SOURCE_DIR "/resources/experiments/race.json"});
         QCOMPARE(outcome.exitCode, 0);
@@ -147,6 +191,9 @@ private slots:
         QTest::newRow("broken verdict")
             << QByteArray("{\"schema\": \"decodescope.verdict/1\", \"verdict\": \"odd\"}")
             << ": verdict is \"odd\", which is no such word.";
+        QTest::newRow("broken comparison")
+            << QByteArray("{\"schema\": \"decodescope.comparison/1\", \"notes\": [1]}")
+            << ": holds a value of another type than this program writes.";
         QTest::newRow("half a line") << QByteArray("{\"schema\": \"decodescope.lane/1\"}\n{\"sch")
                                      << ": line 2 is not a JSON document.";
         QTest::newRow("mixed lines")
@@ -187,6 +234,15 @@ private slots:
         QTest::newRow("trace of an experiment")
             << "show " DECODESCOPE_SOURCE_DIR "/resources/experiments/race.json --format trace"
             << "is a decodescope.experiment/1, expected a decodescope.record/1 to make a trace of.";
+        QTest::newRow("compare one") << "compare a.json"
+                                     << "B is required";
+        QTest::newRow("compare nowhere") << "compare /none/a.json /none/b.json"
+                                         << "/none/a.json: cannot be opened";
+        QTest::newRow("compare pair") << "compare a b --lane naive"
+                                      << "--lane: \"naive\" is not A=B, a lane of the first record";
+        QTest::newRow("compare no record")
+            << "compare " DECODESCOPE_SOURCE_DIR "/resources/experiments/race.json x"
+            << "race.json: schema is \"decodescope.experiment/1\", which this version cannot read";
         QTest::newRow("trace nowhere")
             << "run --model preset:tiny --ids 1 --tokens 2 --lanes naive --trace-events /none/such.json "
                "--output /dev/null"
