@@ -18,6 +18,8 @@ void addRunCommand(CLI::App& app, Session& session);
 void addInspectCommand(CLI::App& app, Session& session);
 void addTokenizeCommand(CLI::App& app, Session& session);
 void addFaultsCommand(CLI::App& app, Session& session);
+void addPlanCommand(CLI::App& app, Session& session);
+void addAccountCommand(CLI::App& app, Session& session);
 void addGetCommand(CLI::App& app, Session& session);
 void addVerifyCommand(CLI::App& app, Session& session);
 void addDiagnoseCommand(CLI::App& app, Session& session);

@@ -46,6 +46,8 @@ int parseAndRun(int argc, char** argv) {
     decodescope::cli::addFaultsCommand(app, session);
     decodescope::cli::addShowCommand(app, session);
     decodescope::cli::addCompareCommand(app, session);
+    decodescope::cli::addPlanCommand(app, session);
+    decodescope::cli::addAccountCommand(app, session);
 
     try {
         app.parse(argc, argv);

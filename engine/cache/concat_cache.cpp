@@ -79,6 +79,8 @@ Result<void> ConcatCache::grow(int layer) {
     if (!keys) return keys.error();
     auto values = Buffer::allocate(ledger_, Owner::kv, bytes);
     if (!values) return values.error();
+    held_bytes_ += keys->size_bytes() + values->size_bytes();
+    peak_bytes_ = std::max(peak_bytes_, held_bytes_);
     for (int b = 0; b < batch(); ++b) {
         // An append that was rolled back or cut may have left more than this behind.
         const int n_new = open_call().end(b) - open_call().begin(b);
@@ -93,6 +95,7 @@ Result<void> ConcatCache::grow(int layer) {
             copied_bytes_ += 2 * kept_bytes;
         }
     }
+    held_bytes_ -= old.keys.size_bytes() + old.values.size_bytes();
     old.keys = *std::move(keys);
     old.values = *std::move(values);
     old.n_slot = slots;

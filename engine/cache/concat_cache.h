@@ -16,6 +16,8 @@ public:
     KeyValueView view(int layer) const override;
     void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
     KvBytes bytes() const override;
+    /// Most bytes that its tensors ever took: while a layer grows, its old and new ones exist together.
+    std::uint64_t peak_bytes() const { return peak_bytes_; }
 
 protected:
     Result<void> grow(int layer) override;
@@ -36,7 +38,9 @@ private:
 
     DType dtype_;
     std::shared_ptr<MemoryLedger> ledger_;
-    std::vector<Layer> layers_;  // [n_layer]
+    std::vector<Layer> layers_;     // [n_layer]
+    std::uint64_t held_bytes_ = 0;  // by the tensors of all layers, now
+    std::uint64_t peak_bytes_ = 0;
 };
 
 }  // namespace decodescope

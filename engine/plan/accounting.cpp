@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/accounting.h"
+
+#include <algorithm>
+
+#include "engine/backend/cpu/attend.h"
+#include "engine/plan/kv_arithmetic.h"
+
+namespace decodescope {
+
+namespace {
+
+constexpr std::int64_t float_bytes = sizeof(float);
+
+/// Weights of the matrices that every row is multiplied with; the head is apart.
+std::int64_t block_weights(const ModelConfig& m) {
+    const std::int64_t d = m.d_model;
+    return m.n_layer *
+           (d * m.qkv_width() + std::int64_t{m.q_width()} * d + (m.gated_ff ? 3 : 2) * d * m.d_ff);
+}
+
+/// Bytes of weights that a call reads: matrices, biases and norms, and the head where logits are wanted.
+std::int64_t bytes_of_call(const ModelConfig& m, bool logits) {
+    const std::int64_t d = m.d_model;
+    const std::int64_t norm = m.norm == NormKind::layer_norm ? 2 * d : d;
+    std::int64_t biases = 0;
+    if (m.qkv_bias) biases += m.qkv_width();
+    if (m.attn_out_bias) biases += d;
+    if (m.ff_bias) biases += (m.gated_ff ? 2 : 1) * std::int64_t{m.d_ff} + d;
+    std::int64_t floats = block_weights(m) + m.n_layer * (2 * norm + biases);
+    if (logits) floats += norm + d * m.vocab;
+    return floats * float_bytes;
+}
+
+void add_flops(const ModelConfig& m, std::int64_t steps, WorkCount& work) {
+    work.product_flops =
+        2 * block_weights(m) * work.positions + 2 * std::int64_t{m.d_model} * m.vocab * steps;
+    work.attention_flops = 4 * std::int64_t{m.head_dim} * m.n_head * m.n_layer * work.computed_cells;
+}
+
+}  // namespace
+
+std::int64_t sum_to(std::int64_t n) {
+    return n * (n + 1) / 2;
+}
+
+std::int64_t sum_of_squares_to(std::int64_t n) {
+    return n * (n + 1) * (2 * n + 1) / 6;
+}
+
+std::int64_t causal_cells(std::int64_t n, std::int64_t window) {
+    if (window == 0 || n <= window) return sum_to(n);
+    return sum_to(window) + (n - window) * window;
+}
+
+std::int64_t block_cells(std::int64_t n_stored, std::int64_t n_query, std::int64_t window) {
+    std::int64_t cells = 0;
+    for (std::int64_t first = 0; first < n_query; first += query_block) {
+        const std::int64_t n = std::min<std::int64_t>(query_block, n_query - first);
+        const std::int64_t oldest =
+            window == 0 ? 0 : std::max<std::int64_t>(0, n_stored + first - window + 1);
+        cells += n * (n_stored + first + n - oldest);
+    }
+    return cells;
+}
+
+WorkCount naive_work(const ModelConfig& model, const WorkRequest& request) {
+    const std::int64_t before = request.prompt - 1;
+    const std::int64_t last = before + request.new_tokens;
+    WorkCount work;
+    work.calls = request.new_tokens;
+    work.positions = sum_to(last) - sum_to(before);
+    work.rectangle_cells = sum_of_squares_to(last) - sum_of_squares_to(before);
+    for (std::int64_t t = request.prompt; t <= last; ++t) {
+        work.allowed_cells += causal_cells(t, model.window);
+        work.computed_cells += block_cells(0, t, model.window);
+    }
+    work.weight_bytes = work.calls * bytes_of_call(model, true);
+    add_flops(model, request.new_tokens, work);
+    return work;
+}
+
+WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, const CacheSpec& cache) {
+    const std::int64_t chunk = request.chunk > 0 ? std::min(request.chunk, request.prompt) : request.prompt;
+    const std::int64_t steps = request.new_tokens - 1;
+    const std::int64_t last = request.prompt + steps;
+    const std::int64_t token_bytes =
+        2 * std::int64_t{model.n_layer} * model.n_kv_head * model.head_dim * float_bytes;
+    WorkCount work;
+    std::int64_t slots = 0;
+    for (std::int64_t stored = 0; stored < request.prompt; stored += chunk) {
+        const std::int64_t n = std::min(chunk, request.prompt - stored);
+        ++work.calls;
+        slots += stored + n;
+        work.rectangle_cells += n * (stored + n);
+        work.computed_cells += block_cells(stored, n, model.window);
+    }
+    const std::int64_t decoded = sum_to(last) - sum_to(request.prompt);
+    const std::int64_t prefill_calls = work.calls;
+    work.calls += steps;
+    work.positions = last;
+    work.rectangle_cells += decoded;
+    work.allowed_cells = causal_cells(last, model.window);
+    work.computed_cells += causal_cells(last, model.window) - causal_cells(request.prompt, model.window);
+    work.weight_bytes =
+        (prefill_calls - 1) * bytes_of_call(model, false) + (steps + 1) * bytes_of_call(model, true);
+    work.kv_bytes = token_bytes * (slots + decoded);
+    if (cache.kind == CacheKind::concat) {
+        const auto width = static_cast<std::int64_t>(size_of(cache.dtype));
+        work.copied_bytes =
+            token_bytes / float_bytes * width * concat_copied_tokens(request.prompt, steps, request.chunk);
+    }
+    add_flops(model, request.new_tokens, work);
+    return work;
+}
+
+std::vector<WorkLine> work_lines(bool cached) {
+    const auto either = [&](const char* with_cache, const char* naive) {
+        return std::string(cached ? with_cache : naive);
+    };
+    return {
+        {"forward calls", "calls", either("prefill calls + N - 1", "N"), &WorkCount::calls},
+        {"positions forwarded", "tokens", either("P + N - 1", "sum of t, t = P .. P + N - 1"),
+         &WorkCount::positions},
+        {"score cells, every query x every key", "cells",
+         either("P^2 + sum of t, t = P + 1 .. P + N - 1 (prompt in one call)",
+                "sum of t^2, t = P .. P + N - 1"),
+         &WorkCount::rectangle_cells},
+        {"score cells allowed", "cells",
+         either("T (T + 1) / 2, T = P + N - 1", "sum of t (t + 1) / 2, t = P .. P + N - 1"),
+         &WorkCount::allowed_cells},
+        {"score cells computed", "cells",
+         either("queries in blocks of 32, each over all keys up to its last query",
+                "the same of every step's whole text"),
+         &WorkCount::computed_cells},
+        {"FLOPs of products", "FLOP", "2 x block weights x positions + 2 x d_model x vocab x N",
+         &WorkCount::product_flops},
+        {"FLOPs of attention", "FLOP", "4 x head_dim x n_head x n_layer x cells computed",
+         &WorkCount::attention_flops},
+        {"weight bytes read", "B", "calls x weights, embedding rows apart", &WorkCount::weight_bytes},
+        {"KV bytes read", "B", either("KV bytes of a token x sum of the cache's length after each call", "0"),
+         &WorkCount::kv_bytes},
+        {"KV bytes copied by growing", "B",
+         either("concat: KV bytes of a token x ((N - 1) P + (N - 1) (N - 2) / 2); else 0", "0"),
+         &WorkCount::copied_bytes},
+    };
+}
+
+}  // namespace decodescope

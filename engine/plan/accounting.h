@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/decode/lane_spec.h"
+#include "engine/model/model_config.h"
+
+namespace decodescope {
+
+/// What decoding a request costs, summed over all its forward calls. One request, N new tokens: N forward
+/// steps, of which the first is the prompt; step i sees P + i tokens.
+struct WorkCount {
+    std::int64_t calls = 0;            ///< forward calls
+    std::int64_t positions = 0;        ///< token rows through the blocks
+    std::int64_t rectangle_cells = 0;  ///< query-key pairs per head and layer: every query by every key
+    std::int64_t allowed_cells = 0;    ///< of these: those that causality and the window allow
+    std::int64_t computed_cells = 0;   ///< those that this program computes: queries in blocks
+    std::int64_t product_flops = 0;    ///< 2 x matrix weights x rows, the head for one row per step
+    std::int64_t attention_flops = 0;  ///< 4 x head_dim x heads x layers x computed cells
+    std::int64_t weight_bytes = 0;     ///< read, every call the whole model but the embedding
+    std::int64_t kv_bytes = 0;         ///< read, f32
+    std::int64_t copied_bytes = 0;     ///< by caches that grow
+
+    friend bool operator==(const WorkCount&, const WorkCount&) = default;
+};
+
+/// A request to be counted.
+struct WorkRequest {
+    std::int64_t prompt = 1;
+    std::int64_t new_tokens = 1;
+    std::int64_t chunk = 0;  ///< prompt tokens per call of a lane with a cache; 0 = all in one
+};
+
+/// 1 + 2 + ... + n and 1 + 4 + ... + n^2.
+std::int64_t sum_to(std::int64_t n);
+std::int64_t sum_of_squares_to(std::int64_t n);
+
+/// Cells that `n` tokens see of each other when each sees the `window` newest (0 = all), itself included.
+std::int64_t causal_cells(std::int64_t n, std::int64_t window = 0);
+/// Cells that this program computes for `n_query` tokens behind `n_stored` others: 32 queries share a product
+/// over every key that one of them sees.
+std::int64_t block_cells(std::int64_t n_stored, std::int64_t n_query, std::int64_t window = 0);
+
+/// What a naive lane costs, and one with a cache in which every token of the request stays (f32). The cache
+/// kind concat copies; others do not.
+WorkCount naive_work(const ModelConfig& model, const WorkRequest& request);
+WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, const CacheSpec& cache);
+
+/// One line of the accounting page.
+struct WorkLine {
+    std::string what;
+    std::string unit;     ///< "cells", "FLOP", "B", "tokens", "calls"
+    std::string formula;  ///< in P (prompt tokens), N (new tokens), t (tokens of a step), W (weights)
+    std::int64_t WorkCount::*count = nullptr;
+};
+/// The lines in their order; `cached`: the formulas of lanes with a cache.
+std::vector<WorkLine> work_lines(bool cached);
+
+}  // namespace decodescope

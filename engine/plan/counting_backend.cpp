@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/counting_backend.h"
+
+namespace decodescope {
+
+namespace {
+
+constexpr std::int64_t float_bytes = sizeof(float);
+
+}  // namespace
+
+void CountingBackend::count_norm(int d, const Norm& norm) {
+    counts_.weight_bytes += d * (norm.bias != nullptr ? 2 : 1) * float_bytes;
+}
+
+void CountingBackend::linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) {
+    const std::int64_t weights = std::int64_t{w.n_in} * w.n_out;
+    counts_.product_flops += 2 * weights * rows;
+    counts_.weight_bytes += (weights + (w.bias != nullptr ? w.n_out : 0)) * float_bytes;
+    inner_.linear(x, rows, w, y, accumulate);
+}
+
+void CountingBackend::layer_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) {
+    count_norm(d, norm);
+    inner_.layer_norm(x, rows, d, norm, eps, y);
+}
+
+void CountingBackend::rms_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) {
+    count_norm(d, norm);
+    inner_.rms_norm(x, rows, d, norm, eps, y);
+}
+
+void CountingBackend::rotate(const HeadRows& heads, const float* turns, RotaryPairs pairs) {
+    inner_.rotate(heads, turns, pairs);
+}
+
+void CountingBackend::activation(float* x, std::int64_t n, Activation activation) {
+    inner_.activation(x, n, activation);
+}
+
+void CountingBackend::gate(float* x, std::int64_t n, Activation activation, float* y) {
+    inner_.gate(x, n, activation, y);
+}
+
+std::int64_t CountingBackend::attention(const AttentionCall& call) {
+    const std::int64_t cells = inner_.attention(call);
+    counts_.attention_flops += 4 * cells * call.n_head * call.head_dim;
+    for (int b = 0; b < call.plan->batch(); ++b) {
+        const std::int64_t slots = call.plan->n_slot(b);
+        counts_.rectangle_cells += slots * call.plan->n_query(b);
+        if (!call.kv.by_token) counts_.kv_bytes += 2 * slots * call.n_kv_head * call.head_dim * float_bytes;
+    }
+    ++counts_.n_attention;
+    return cells;
+}
+
+std::int64_t CountingBackend::scores_floats(int n_query, int n_slot, int head_dim) const {
+    return inner_.scores_floats(n_query, n_slot, head_dim);
+}
+
+}  // namespace decodescope

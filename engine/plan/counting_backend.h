@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "engine/backend/backend.h"
+
+namespace decodescope {
+
+/// What a backend was asked to do.
+struct BackendCounts {
+    std::int64_t product_flops = 0;    ///< 2 x n_in x n_out x rows of every product with weights
+    std::int64_t attention_flops = 0;  ///< 4 x head_dim of every cell computed, all heads and layers
+    std::int64_t weight_bytes = 0;     ///< of the matrices, biases and norms that were read
+    std::int64_t kv_bytes = 0;         ///< f32 bytes of the slots of caches that were attended to
+    std::int64_t rectangle_cells = 0;  ///< queries x slots of every row, all layers together
+    std::int64_t n_attention = 0;      ///< attention calls
+};
+
+/// Passes everything on to another backend and counts it. Not shared between threads, as the other is not.
+class CountingBackend final : public Backend {
+public:
+    explicit CountingBackend(Backend& inner) : inner_(inner) {}
+
+    const BackendCounts& counts() const { return counts_; }
+    void reset() { counts_ = {}; }
+
+    std::string description() const override { return inner_.description(); }
+    ThreadPool& pool() override { return inner_.pool(); }
+    void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) override;
+    void layer_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override;
+    void rms_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override;
+    void rotate(const HeadRows& heads, const float* turns, RotaryPairs pairs) override;
+    void activation(float* x, std::int64_t n, Activation activation) override;
+    void gate(float* x, std::int64_t n, Activation activation, float* y) override;
+    std::int64_t attention(const AttentionCall& call) override;
+    std::int64_t scores_floats(int n_query, int n_slot, int head_dim) const override;
+
+private:
+    void count_norm(int d, const Norm& norm);
+
+    Backend& inner_;
+    BackendCounts counts_;
+};
+
+}  // namespace decodescope
