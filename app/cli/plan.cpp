@@ -127,6 +127,8 @@ Result<PlanRequest> requestOf(const PlanOptions& options, const PlanShape& shape
     auto weights = weightsOf(options, shape);
     if (!weights) return weights.error();
     request.weights = *std::move(weights);
+    if (options.weightsType.empty() && !shape.loadable)
+        request.file_weights = static_cast<std::int64_t>(shape.file_tensor_bytes);
     if (!options.window.empty()) {
         auto window = windowFromText("--window", options.window);
         if (!window) return window.error();

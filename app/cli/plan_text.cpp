@@ -29,6 +29,7 @@ std::string cacheName(const PlanReport& report) {
 }
 
 std::string weightsName(const PlanReport& report) {
+    if (report.request.file_weights > 0) return "as in the file";
     return report.request.weights ? report.request.weights->name : "F32, as this program holds them";
 }
 
@@ -45,9 +46,10 @@ std::vector<Part> partsOf(const PlanReport& report) {
     const PlanRequest& request = report.request;
     std::vector<Part> parts;
     const std::int64_t parameters = report.shape.n_parameter();
+    const bool unknown = plan.weights == 0;
     parts.push_back({"weights", "weights", plan.weights,
-                     parameters == 0 ? "not known: the tensors of this type are not, see --parameters"
-                                     : fmt::format("{} parameters, {}", parameters, weightsName(report))});
+                     unknown ? "not known: the file does not tell the tensors, see --parameters"
+                             : fmt::format("{} parameters, {}", parameters, weightsName(report))});
     parts.push_back({"kv_bytes_per_token", "KV of one token", plan.kv.per_token,
                      fmt::format("all {} layers, {}", report.shape.n_layer, cacheName(report))});
     parts.push_back({"kv_bytes_live", "KV live", plan.kv.live,
@@ -78,7 +80,8 @@ std::vector<Part> partsOf(const PlanReport& report) {
     parts.push_back({"logits", "logits", plan.logits, "one row for each request, f32"});
     parts.push_back({"workspace", "workspace", plan.workspace,
                      fmt::format("attention scores of {} threads", request.threads)});
-    parts.push_back({"total", "total", plan.tensors(), "weights + KV reserved + work"});
+    parts.push_back({"total", "total", unknown ? 0 : plan.tensors(),
+                     unknown ? "not known without the weights" : "weights + KV reserved + work"});
     return parts;
 }
 
@@ -86,7 +89,7 @@ std::vector<Part> partsOf(const PlanReport& report) {
 std::vector<Part> capacityOf(const PlanReport& report) {
     const MemoryPlan& plan = report.plan;
     const PlanRequest& request = report.request;
-    if (request.memory == 0) return {};
+    if (request.memory == 0 || plan.weights == 0) return {};
     return {
         {"memory", "memory", request.memory, "to plan with"},
         {"reserve", "reserve", request.reserve, "not to be used"},
@@ -99,6 +102,7 @@ std::vector<Part> capacityOf(const PlanReport& report) {
 std::string fittingText(const PlanReport& report) {
     const MemoryPlan& plan = report.plan;
     if (report.request.memory == 0) return "No memory was given to plan with, see --memory.\n";
+    if (plan.weights == 0) return "What fits is not known without the weights, see --parameters.\n";
     if (plan.left_for_kv <= 0) return "Does not fit: nothing is left for the cache.\n";
     std::string text =
         fmt::format("Fits {} requests of {} tokens, {} tokens in all.\n", plan.fitting_requests,
@@ -257,6 +261,9 @@ TextTable memoryTable(const PlanCheck& check) {
          fmt::format("{:+.2f} % of the resident set; at most 5 % or 512 KiB is wanted",
                      100.0 * static_cast<double>(check.remainder) / static_cast<double>(check.rss))});
     table.rows.push_back({"resident set", std::to_string(check.rss), "the sum; /proc/self/smaps"});
+    table.rows.push_back({"its peak while running",
+                          check.rss_peak < 0 ? "not measured" : std::to_string(check.rss_peak),
+                          "during appends and calls; VmHWM of /proc/self/status"});
     return table;
 }
 
@@ -273,6 +280,7 @@ Json jsonOf(const PlanCheck& check) {
         json["memory"].push_back({{"part", line.part}, {"bytes", line.bytes}});
     json["remainder"] = check.memory.empty() ? Json() : Json(check.remainder);
     json["rss"] = check.rss;
+    json["rss_peak"] = check.rss_peak < 0 ? Json() : Json(check.rss_peak);
     json["rss_before_loading"] = check.rss_before;
     return json;
 }
@@ -313,7 +321,7 @@ Json jsonOf(const PlanReport& report) {
         json["bytes"][part.key] = unknown ? Json() : Json(part.bytes);
     }
     json["capacity"] = Json();
-    if (request.memory > 0) {
+    if (request.memory > 0 && plan.weights > 0) {
         json["capacity"] = Json::object();
         for (const Part& part : capacityOf(report)) json["capacity"][part.key] = part.bytes;
         json["capacity"]["requests"] = plan.fitting_requests;
@@ -395,7 +403,8 @@ std::string planText(const PlanReport& report, Format format) {
     text += '\n' + print(partTable(partsOf(report)));
     if (!report.check) {
         text += '\n' + print(variantTable(report));
-        if (report.request.memory > 0) text += '\n' + print(partTable(capacityOf(report)));
+        if (const auto capacity = capacityOf(report); !capacity.empty())
+            text += '\n' + print(partTable(capacity));
         text += '\n' + fittingText(report);
         if (!report.plan.map.empty()) text += '\n' + print(mapTable(report.plan));
         return text;

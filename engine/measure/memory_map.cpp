@@ -128,4 +128,20 @@ Result<MemoryMap> read_memory_map(const std::vector<std::string>& model_files) {
     return parse_memory_map(text, model_files);
 }
 
+std::int64_t read_peak_rss() {
+    std::ifstream file("/proc/self/status");
+    std::int64_t peak = -1;
+    for (std::string line; std::getline(file, line);) {
+        std::replace(line.begin(), line.end(), '\t', ' ');
+        if (take_number(line, "VmHWM:", peak)) break;
+    }
+    return peak;
+}
+
+bool reset_peak_rss() {
+    std::ofstream file("/proc/self/clear_refs");
+    file << "5" << std::flush;  // this and nothing else is forgotten
+    return file.good();
+}
+
 }  // namespace decodescope

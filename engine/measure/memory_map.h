@@ -37,4 +37,10 @@ Result<MemoryMap> parse_memory_map(std::string_view smaps, const std::vector<std
 /// Of this process, now. Costs about a millisecond.
 Result<MemoryMap> read_memory_map(const std::vector<std::string>& model_files = {});
 
+/// Most bytes that were ever resident (VmHWM), since `reset_peak_rss` if that succeeded; -1 where the system
+/// does not tell.
+std::int64_t read_peak_rss();
+/// Forgets the peak so far: false where the system does not allow it.
+bool reset_peak_rss();
+
 }  // namespace decodescope

@@ -2,8 +2,10 @@
 #include "engine/plan/accounting.h"
 
 #include <algorithm>
+#include <span>
 
 #include "engine/backend/cpu/attend.h"
+#include "engine/cache/kv_cache.h"
 #include "engine/plan/kv_arithmetic.h"
 
 namespace decodescope {
@@ -84,14 +86,16 @@ WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, cons
     const std::int64_t chunk = request.chunk > 0 ? std::min(request.chunk, request.prompt) : request.prompt;
     const std::int64_t steps = request.new_tokens - 1;
     const std::int64_t last = request.prompt + steps;
-    const std::int64_t token_bytes =
-        2 * std::int64_t{model.n_layer} * model.n_kv_head * model.head_dim * float_bytes;
+    const KvShape one_row{model.n_layer, 1, model.n_kv_head, model.head_dim};
+    const auto held = [&](std::int64_t tokens) {
+        const auto length = static_cast<int>(tokens);
+        return static_cast<std::int64_t>(kv_live_formula(cache, one_row, std::span(&length, 1)));
+    };
     WorkCount work;
-    std::int64_t slots = 0;
     for (std::int64_t stored = 0; stored < request.prompt; stored += chunk) {
         const std::int64_t n = std::min(chunk, request.prompt - stored);
         ++work.calls;
-        slots += stored + n;
+        work.kv_bytes += held(stored + n);
         work.rectangle_cells += n * (stored + n);
         work.computed_cells += block_cells(stored, n, model.window);
     }
@@ -104,12 +108,9 @@ WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, cons
     work.computed_cells += causal_cells(last, model.window) - causal_cells(request.prompt, model.window);
     work.weight_bytes =
         (prefill_calls - 1) * bytes_of_call(model, false) + (steps + 1) * bytes_of_call(model, true);
-    work.kv_bytes = token_bytes * (slots + decoded);
-    if (cache.kind == CacheKind::concat) {
-        const auto width = static_cast<std::int64_t>(size_of(cache.dtype));
-        work.copied_bytes =
-            token_bytes / float_bytes * width * concat_copied_tokens(request.prompt, steps, request.chunk);
-    }
+    for (std::int64_t t = request.prompt + 1; t <= last; ++t) work.kv_bytes += held(t);
+    if (cache.kind == CacheKind::concat)
+        work.copied_bytes = held(1) * concat_copied_tokens(request.prompt, steps, request.chunk);
     add_flops(model, request.new_tokens, work);
     return work;
 }
@@ -138,7 +139,7 @@ std::vector<WorkLine> work_lines(bool cached) {
         {"FLOPs of attention", "FLOP", "4 x head_dim x n_head x n_layer x cells computed",
          &WorkCount::attention_flops},
         {"weight bytes read", "B", "calls x weights, embedding rows apart", &WorkCount::weight_bytes},
-        {"KV bytes read", "B", either("KV bytes of a token x sum of the cache's length after each call", "0"),
+        {"KV bytes read", "B", either("sum of the cache's live bytes after each call", "0"),
          &WorkCount::kv_bytes},
         {"KV bytes copied by growing", "B",
          either("concat: KV bytes of a token x ((N - 1) P + (N - 1) (N - 2) / 2); else 0", "0"),

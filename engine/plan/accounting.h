@@ -21,7 +21,7 @@ struct WorkCount {
     std::int64_t product_flops = 0;    ///< 2 x matrix weights x rows, the head for one row per step
     std::int64_t attention_flops = 0;  ///< 4 x head_dim x heads x layers x computed cells
     std::int64_t weight_bytes = 0;     ///< read, every call the whole model but the embedding
-    std::int64_t kv_bytes = 0;         ///< read, f32
+    std::int64_t kv_bytes = 0;         ///< read: what the cache holds after each call, in its own form
     std::int64_t copied_bytes = 0;     ///< by caches that grow
 
     friend bool operator==(const WorkCount&, const WorkCount&) = default;
@@ -44,7 +44,7 @@ std::int64_t causal_cells(std::int64_t n, std::int64_t window = 0);
 /// over every key that one of them sees.
 std::int64_t block_cells(std::int64_t n_stored, std::int64_t n_query, std::int64_t window = 0);
 
-/// What a naive lane costs, and one with a cache in which every token of the request stays (f32). The cache
+/// What a naive lane costs, and one with a cache in which every token of the request stays. The cache
 /// kind concat copies; others do not.
 WorkCount naive_work(const ModelConfig& model, const WorkRequest& request);
 WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, const CacheSpec& cache);

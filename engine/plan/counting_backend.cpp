@@ -46,9 +46,9 @@ std::int64_t CountingBackend::attention(const AttentionCall& call) {
     const std::int64_t cells = inner_.attention(call);
     counts_.attention_flops += 4 * cells * call.n_head * call.head_dim;
     for (int b = 0; b < call.plan->batch(); ++b) {
-        const std::int64_t slots = call.plan->n_slot(b);
-        counts_.rectangle_cells += slots * call.plan->n_query(b);
-        if (!call.kv.by_token) counts_.kv_bytes += 2 * slots * call.n_kv_head * call.head_dim * float_bytes;
+        const int slots = call.plan->n_slot(b);
+        counts_.rectangle_cells += std::int64_t{slots} * call.plan->n_query(b);
+        if (!call.kv.by_token) counts_.cached_slots.push_back(slots);
     }
     ++counts_.n_attention;
     return cells;

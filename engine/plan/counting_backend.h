@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/backend/backend.h"
 
@@ -12,7 +13,7 @@ struct BackendCounts {
     std::int64_t product_flops = 0;    ///< 2 x n_in x n_out x rows of every product with weights
     std::int64_t attention_flops = 0;  ///< 4 x head_dim of every cell computed, all heads and layers
     std::int64_t weight_bytes = 0;     ///< of the matrices, biases and norms that were read
-    std::int64_t kv_bytes = 0;         ///< f32 bytes of the slots of caches that were attended to
+    std::vector<int> cached_slots;     ///< slots of every row of a cache that was attended to, call by call
     std::int64_t rectangle_cells = 0;  ///< queries x slots of every row, all layers together
     std::int64_t n_attention = 0;      ///< attention calls
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/measured_run.h"
 
+#include <span>
+
+#include "engine/cache/kv_cache.h"
 #include "engine/core/random.h"
 #include "engine/plan/counting_backend.h"
 
@@ -56,7 +59,11 @@ Result<WorkCount> run_counted(const LaneSpec& spec, const std::shared_ptr<const 
     work.product_flops = counts.product_flops;
     work.attention_flops = counts.attention_flops;
     work.weight_bytes = counts.weight_bytes;
-    work.kv_bytes = counts.kv_bytes;
+    const KvShape one_row{weights->config.n_layer, 1, weights->config.n_kv_head, weights->config.head_dim};
+    for (const int slots : counts.cached_slots) {
+        const auto bytes = kv_live_formula(spec.cache, one_row, std::span(&slots, 1));
+        work.kv_bytes += static_cast<std::int64_t>(bytes) / weights->config.n_layer;
+    }
     if (const KvCache* cache = (*lane)->cache())
         work.copied_bytes = static_cast<std::int64_t>(cache->copied_bytes());
     if (at_end) DS_TRY(at_end(**lane));

@@ -72,7 +72,9 @@ std::vector<std::int64_t> cache_tensors(const PlanShape& shape, const PlanReques
 }
 
 void fill_parts(const PlanShape& shape, const PlanRequest& request, MemoryPlan& plan) {
-    plan.weights = request.weights ? weight_bytes(shape, *request.weights) : engine_weight_bytes(shape);
+    plan.weights = request.file_weights > 0 ? request.file_weights
+                   : request.weights        ? weight_bytes(shape, *request.weights)
+                                            : engine_weight_bytes(shape);
     const WorkFloats work = work_floats(shape, request);
     std::vector<std::int64_t> tensors = cache_tensors(shape, request, plan.kv);
     tensors.push_back(std::max<std::int64_t>(0, plan.weights - request.mapped_weights));
@@ -102,6 +104,13 @@ Result<void> check(const PlanShape& shape, const PlanRequest& request) {
         return Error{ErrorKind::bad_input, fmt::format("Plan: a context of {} tokens is longer than {}.",
                                                        request.context, most_context)};
     }
+    const double rows = static_cast<double>(request.batch) * static_cast<double>(request.largest_call());
+    const double widths =
+        4.0 * (static_cast<double>(shape.n_head) * (shape.key_dim + shape.value_dim) + shape.latent +
+               2.0 * shape.d_model + 2.0 * std::max(shape.d_ff, shape.d_expert) + shape.vocab);
+    if (rows * widths * static_cast<double>(sizeof(float)) > 1e18)
+        return Error{ErrorKind::bad_input,
+                     "Plan: a call of that many tokens would need more than 10^18 bytes."};
     if (shape.n_positions > 0 && request.context > shape.n_positions) {
         return Error{ErrorKind::bad_input, fmt::format("Plan: a context of {} tokens is beyond the {} "
                                                        "positions of {}.",
@@ -196,7 +205,7 @@ Result<MemoryPlan> plan_memory(const PlanShape& shape, const PlanRequest& reques
     const auto one = parts_of(shape, request, 1, request.context);
     if (!one) return one.error();
     plan.kv_per_request = one->kv.reserved;
-    if (request.memory > 0) DS_TRY(fill_capacity(shape, request, plan));
+    if (request.memory > 0 && plan.weights > 0) DS_TRY(fill_capacity(shape, request, plan));
     return plan;
 }
 

@@ -24,6 +24,7 @@ struct PlanRequest {
     std::int64_t prefill_chunk = 0;     ///< prompt tokens per call; 0 = all at once
     int threads = 1;                    ///< that compute
     std::optional<WeightType> weights;  ///< none: as this program holds them, f32 on cache lines
+    std::int64_t file_weights = 0;      ///< bytes of the weights as they were counted in a file; 0 = by type
     std::int64_t mapped_weights = 0;  ///< bytes of the weights that are used where they lie in a mapped file
     std::int64_t memory = 0;          ///< bytes there are for everything; 0 = not known
     std::int64_t reserve = 0;         ///< of these: not to be used
@@ -59,7 +60,8 @@ struct MemoryPlan {
     std::int64_t tensors() const { return weights + kv.reserved + activations + logits + workspace; }
     std::int64_t work() const { return activations + logits + workspace; }
 
-    std::int64_t kv_per_request = 0;    ///< reserved for one request of the planned context
+    std::int64_t kv_per_request = 0;  ///< reserved for one request of the planned context
+    // What fits is only known with the memory and the weights.
     std::int64_t left_for_kv = 0;       ///< memory - reserve - weights - work; may be negative
     std::int64_t fitting_requests = 0;  ///< of the planned context (a count)
     std::int64_t fitting_context = 0;   ///< tokens of each request of the planned batch (a count)

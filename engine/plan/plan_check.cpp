@@ -91,12 +91,14 @@ struct Readings {
     std::int64_t mapped = 0;
     MemoryMap map;
     ProcessMemory memory;
+    std::int64_t rss_peak = -1;
     std::int64_t own_trimmed = 0;  // of the process, when the heap has given back what it can
 };
 
 Result<Readings> read_all(const Lane& lane, const MemoryLedger& ledger,
                           const std::vector<std::string>& files) {
     Readings now;
+    now.rss_peak = read_peak_rss();
     now.memory = read_process_memory();
     auto map = read_memory_map(files);
     if (!map) return map.error();
@@ -146,6 +148,7 @@ void fill_memory(const MemoryMap& before, const ProcessMemory& heap_before, cons
                  PlanCheck& check) {
     check.rss = now.map.rss;
     check.rss_before = before.rss;
+    check.rss_peak = now.rss_peak;
     const ProcessMemory& heap = now.memory;
     if (heap.heap_in_use == ProcessMemory::not_measured) return;
     const auto add = [&](std::string part, std::int64_t bytes, std::string meaning) {
@@ -203,6 +206,14 @@ Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, 
             fmt::format("Plan: this program holds weights in f32, so a plan for {} cannot be checked.",
                         request.weights->name)};
     }
+    const auto expected = plan_memory(model_shape, request);
+    if (!expected) return expected.error();
+    const std::int64_t needed = expected->tensors() + expected->page_rounding;
+    if (const std::int64_t available = available_memory(); available > 0 && needed > available) {
+        return Error{ErrorKind::out_of_memory,
+                     fmt::format("Plan: {} needs {} bytes, but {} are available here, so it is not run.",
+                                 model_shape.name, needed, available)};
+    }
     auto backend = make_cpu_backend(request.threads);
     DS_TRY(warm_libraries(*backend, model_shape, request));
     trim_heap();
@@ -214,6 +225,7 @@ Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, 
     const auto model = load_model(ref, ledger, {stop, {}});
     if (!model) return model.error();
     trim_heap();  // of what only loading needed
+    const bool peak_is_ours = reset_peak_rss();
     const PlanShape shape = plan_shape(model->weights->config, model->weights->source);
     PlanCheck check;
     PlanRequest as_loaded = request;
@@ -238,6 +250,7 @@ Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, 
                                       if (!now) return now.error();
                                       fill_rows(request, *before, *now, check);
                                       fill_memory(*before, heap_before, *now, check);
+                                      if (!peak_is_ours) check.rss_peak = -1;
                                       return {};
                                   });
     if (!work) return work.error();

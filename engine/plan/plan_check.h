@@ -43,6 +43,7 @@ struct PlanCheck {
     std::int64_t rss = 0;
     std::int64_t remainder = 0;   ///< rss that no line names; negative when lines name more than is resident
     std::int64_t rss_before = 0;  ///< before the model was loaded
+    std::int64_t rss_peak = -1;   ///< most that was resident since the model was loaded; -1 = not measured
 
     bool holds() const;
     /// Whether the lines name the resident memory but for the limit; true where the allocator gives no

@@ -30,6 +30,24 @@ constexpr std::int64_t max_width = 1 << 20;
 constexpr std::int64_t max_count = 1 << 24;
 constexpr std::uint64_t max_config_bytes = std::uint64_t{4} << 20;
 
+/// Numbers of hostile files must not overflow what is computed from them.
+Result<void> check_size(const PlanShape& shape) {
+    constexpr std::int64_t widest = 1 << 24;
+    constexpr double most_parameters = 1e16;
+    const std::int64_t heads = std::int64_t{shape.n_head} * std::max(shape.key_dim, shape.value_dim);
+    if (heads > widest) {
+        return Error{ErrorKind::bad_input,
+                     fmt::format("all heads together are {} wide, expected at most {}", heads, widest)};
+    }
+    double parameters = 0;
+    for (const TensorGroup& group : shape.tensors())
+        parameters += static_cast<double>(group.count) * static_cast<double>(group.rows) *
+                      static_cast<double>(group.columns);
+    if (parameters > most_parameters)
+        return Error{ErrorKind::bad_input, "there are more than 10^16 parameters"};
+    return {};
+}
+
 /// What a model type's files leave unsaid about its tensors, because the reference program knows it.
 struct TypeTraits {
     std::string_view type;
@@ -71,6 +89,9 @@ public:
         if (given("kv_lora_rank")) read_latent();
         read_window();
         read_tensors();
+        if (!error_) {
+            if (const auto wrong = check_size(s_); !wrong) fail(wrong.error().message);
+        }
         return error_;
     }
 
@@ -245,7 +266,7 @@ public:
 
     Result<PlanShape> read(PlanShape shape) {
         s_ = std::move(shape);
-        DS_TRY(whole("block_count", true, s_.n_layer));
+        DS_TRY(whole("block_count", true, s_.n_layer, max_layers));
         DS_TRY(whole("embedding_length", true, s_.d_model));
         DS_TRY(whole("attention.head_count", true, s_.n_head));
         DS_TRY(whole("attention.head_count_kv", false, s_.n_kv_head));
@@ -260,12 +281,13 @@ public:
         if (s_.latent > 0) DS_TRY(whole("rope.dimension_count", true, s_.rope_dim));
         DS_TRY(width("key_length", s_.key_dim));
         DS_TRY(width("value_length", s_.value_dim));
-        DS_TRY(whole("attention.sliding_window", false, s_.window));
+        DS_TRY(whole("attention.sliding_window", false, s_.window, max_count));
         DS_TRY(window_layers());
-        DS_TRY(whole("context_length", false, s_.n_positions));
+        DS_TRY(whole("context_length", false, s_.n_positions, max_count));
         DS_TRY(whole("feed_forward_length", false, s_.d_ff));
         s_.gated = true;
         s_.tensors_known = false;
+        if (const auto size = check_size(s_); !size) return fail(size.error().message);
         return std::move(s_);
     }
 
@@ -273,7 +295,7 @@ private:
     Error fail(const std::string& what) const {
         return {ErrorKind::bad_input, fmt::format("{}: {}.", label_, what)};
     }
-    Result<void> whole(const std::string& name, bool needed, int& out) {
+    Result<void> whole(const std::string& name, bool needed, int& out, std::int64_t most = max_width) {
         const std::string key = architecture_ + "." + name;
         const GgufValue* value = header_.find(key);
         if (value == nullptr) return needed ? Result<void>(fail("lacks " + key)) : Result<void>();
@@ -283,9 +305,8 @@ private:
                 return fail(key + " differs between layers, which cannot be planned");
             number = list->front();
         }
-        if (!number || *number < (needed ? 1 : 0) || *number > max_count) {
-            return fail(
-                fmt::format("{} is not a whole number from {} to {}", key, needed ? 1 : 0, max_count));
+        if (!number || *number < (needed ? 1 : 0) || *number > most) {
+            return fail(fmt::format("{} is not a whole number from {} to {}", key, needed ? 1 : 0, most));
         }
         out = static_cast<int>(*number);
         return {};

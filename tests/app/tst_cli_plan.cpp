@@ -106,6 +106,28 @@ private slots:
         QVERIFY(answer("plan demo")["capacity"].toObject()["memory"].toDouble() > 0);
     }
 
+    void weightsThatAreNotKnown() {
+        QTemporaryDir folder;
+        const QString path = folder.filePath("config.json");
+        QFile file(path);
+        QVERIFY(file.open(QFile::WriteOnly));
+        file.write(
+            R"({"model_type": "new", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+                       "num_key_value_heads": 2, "head_dim": 24, "vocab_size": 99})");
+        file.close();
+        const QJsonObject plan = answer("plan " + path + " --memory 1G");
+        QVERIFY(plan["capacity"].isNull());
+        QVERIFY(plan["bytes"].toObject()["weights"].isNull());
+        QVERIFY(plan["bytes"].toObject()["total"].isNull());
+        QCOMPARE(plan["bytes"].toObject()["kv_bytes_per_token"].toInt(), 2 * 2 * 2 * 24 * 2);
+        const QByteArray text = cli({"plan", path}).out;
+        QVERIFY(text.contains("What fits is not known without the weights, see --parameters."));
+        const QJsonObject told =
+            answer("plan " + path + " --memory 1G --parameters 1000000 --weights-type f16");
+        QCOMPARE(told["bytes"].toObject()["weights"].toInt(), 2'000'000);
+        QVERIFY(told["capacity"].toObject()["requests"].toInt() > 0);
+    }
+
     void checksOnRequest_data() {
         QTest::addColumn<QString>("arguments");
         QTest::newRow("demo") << "plan demo --check";

@@ -114,6 +114,23 @@ private slots:
         if (asked == 0) QSKIP("neither ps nor awk is installed");
     }
 
+    void the_peak_outlives_what_made_it() {
+        if (!reset_peak_rss()) QSKIP("this system does not let the peak be reset");
+        const std::int64_t before = read_peak_rss();
+        QVERIFY(before > 0);
+        constexpr std::int64_t bytes = std::int64_t{24} << 20;
+        void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        QVERIFY(block != MAP_FAILED);
+        std::memset(block, 1, bytes);
+        munmap(block, bytes);
+        QVERIFY(read_peak_rss() - before > bytes * 7 / 8);
+        const auto now = read_memory_map();
+        QVERIFY(now);
+        QVERIFY(read_peak_rss() - now->rss > bytes * 7 / 8);
+        QVERIFY(reset_peak_rss());
+        QVERIFY(read_peak_rss() - before < bytes / 2);
+    }
+
     void touched_memory_and_mapped_files_show_where_they_belong() {
         constexpr std::int64_t bytes = std::int64_t{8} << 20;
         char path[] = "/tmp/decodescope-map-XXXXXX";

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine/cache/concat_cache.h"
+#include "engine/measure/memory_map.h"
 #include "engine/plan/kv_arithmetic.h"
 #include "tests/engine/cache/cache_driver.h"
 
@@ -205,6 +206,40 @@ private slots:
         }
         QCOMPARE(static_cast<std::int64_t>((*cache)->copied_bytes()), expected);
         QCOMPARE(static_cast<std::int64_t>((*cache)->bytes().live), 527 * per_token);
+    }
+
+    void the_system_sees_old_and_new_at_once() {
+        // One layer of 16 MiB: while it grows, both of its tensors are resident twice.
+        const KvShape shape{1, 1, 4, 64};
+        const int length = 8192;
+        const auto cache = make_cache(plain(DType::f32, CacheKind::concat), shape,
+                                      {length + 1, length, 0, {}}, std::make_shared<MemoryLedger>());
+        QVERIFY(cache);
+        const std::vector<float> entries(static_cast<std::size_t>(length) * 256, 0.5f);
+        const KeyValueBlock block{entries.data(), entries.data(), 256};
+        const auto append = [&](int n) {
+            CallTokens call;
+            call.clear();
+            call.add_row(std::vector<std::int32_t>(static_cast<std::size_t>(n), 7),
+                         (*cache)->next_position());
+            return (*cache)->begin(call).ok() && (*cache)->append(0, block).ok() && (*cache)->commit().ok();
+        };
+        QVERIFY(append(length));
+        const auto steady = read_memory_map();
+        QVERIFY(steady);
+        if (!reset_peak_rss()) QSKIP("this system does not let the peak be reset");
+        QVERIFY(append(1));
+        const auto after = read_memory_map();
+        QVERIFY(after);
+        const auto held = static_cast<std::int64_t>((*cache)->bytes().live);
+        const auto* growing = dynamic_cast<const ConcatCache*>(cache->get());
+        QVERIFY(growing != nullptr);
+        const std::int64_t transient = static_cast<std::int64_t>(growing->peak_bytes()) - held;
+        QCOMPARE(transient, std::int64_t{length} * 2048);
+        // Steady before and after; in between more by the old tensors.
+        QVERIFY(std::abs(after->own() - steady->own()) < transient / 2);
+        QVERIFY2(read_peak_rss() - after->rss > transient * 3 / 4,
+                 qPrintable(QString("peak %1, after %2").arg(read_peak_rss()).arg(after->rss)));
     }
 
     void a_program_with_one_tensor_needs_old_and_new_at_once() {

@@ -201,6 +201,15 @@ private slots:
                  plan.error().message.c_str());
     }
 
+    void calls_that_no_machine_could_make_are_refused() {
+        PlanShape shape = known("llama-3.1-405b");
+        shape.n_positions = 0;
+        const auto plan = plan_memory(shape, request_of(1 << 24, 65'536));
+        QVERIFY(!plan);
+        QCOMPARE(QString::fromStdString(plan.error().message),
+                 QString("Plan: a call of that many tokens would need more than 10^18 bytes."));
+    }
+
     void this_machine_has_memory() { QVERIFY(available_memory() > 0); }
 };
 

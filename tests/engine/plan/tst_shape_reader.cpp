@@ -6,10 +6,19 @@
 
 #include "engine/formats/model_source.h"
 #include "engine/plan/shape_reader.h"
+#include "tests/engine/formats/tiny_gguf.h"
 
 using namespace decodescope;
 
 namespace {
+
+/// What the header of a file with this content says.
+Result<PlanShape> read_gguf(const QByteArray& content) {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("m.gguf").toStdString();
+    std::ofstream(path, std::ios::binary).write(content.constData(), content.size());
+    return shape_from_gguf(path);
+}
 
 bool has_note(const PlanShape& shape, const char* part) {
     for (const std::string& note : shape.notes) {
@@ -140,6 +149,15 @@ private slots:
                 "head_dim": 16, "vocab_size": 9})",
             "c: intermediate_size is missing, expected a whole number.");
         row("gpt2", R"({"model_type": "gpt2", "n_embd": 64})", "c: ");
+        row("wide heads",
+            R"({"model_type": "x", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 1048576,
+                "num_key_value_heads": 1, "head_dim": 1048576, "vocab_size": 9})",
+            "c: all heads together are 1099511627776 wide, expected at most 16777216.");
+        row("parameters",
+            R"({"model_type": "mixtral", "num_hidden_layers": 1000, "hidden_size": 1048576, "num_attention_heads": 8,
+                "num_key_value_heads": 1, "head_dim": 64, "vocab_size": 9, "intermediate_size": 1048576,
+                "num_local_experts": 60000})",
+            "c: there are more than 10^16 parameters.");
         row("flag",
             R"({"model_type": "qwen3", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
                 "head_dim": 16, "vocab_size": 9, "tie_word_embeddings": 1, "intermediate_size": 4})",
@@ -173,6 +191,68 @@ private slots:
         std::uint64_t bytes = 0;
         for (const auto& tensor : summary->tensors) bytes += tensor.bytes;
         QCOMPARE(shape->file_tensor_bytes, bytes);
+    }
+
+    void headers_of_other_architectures_are_read() {
+        // A latent of 16 + 4, heads of 12 and 8, as newer writers say it.
+        test::TinyGguf latent("deepseek2");
+        latent.with([](test::GgufBytes& keys) {
+            keys.key("deepseek2.attention.kv_lora_rank", 16u)
+                .key("deepseek2.rope.dimension_count", 4u)
+                .key("deepseek2.attention.key_length", 20u)
+                .key("deepseek2.attention.value_length", 16u)
+                .key("deepseek2.attention.key_length_mla", 12u)
+                .key("deepseek2.attention.value_length_mla", 8u);
+        });
+        const auto shape = read_gguf(latent.file());
+        QVERIFY2(shape, shape ? "" : shape.error().message.c_str());
+        QCOMPARE(QString(to_string(shape->attention())), QString("MLA"));
+        QCOMPARE(shape->kv_elements(), std::int64_t{2 * 20});
+        QCOMPARE(shape->key_dim, 12);
+        QCOMPARE(shape->value_dim, 8);
+        QVERIFY(!shape->loadable);
+        QVERIFY(shape->file_tensor_bytes > 0);
+        QCOMPARE(shape->n_parameter() * 4, static_cast<std::int64_t>(shape->file_tensor_bytes));
+        QVERIFY(has_note(*shape, "does not run it"));
+
+        test::TinyGguf local("gemma3");
+        local.with([](test::GgufBytes& keys) {
+            keys.key("gemma3.attention.sliding_window", 3u)
+                .key("gemma3.attention.key_length", 16u)
+                .key("gemma3.attention.value_length", 6u);
+        });
+        const auto windowed = read_gguf(local.file());
+        QVERIFY2(windowed, windowed ? "" : windowed.error().message.c_str());
+        QCOMPARE(windowed->kv_elements(), std::int64_t{2 * (16 + 6)});
+        QCOMPARE(windowed->window, 3);
+        QCOMPARE(windowed->n_window_layer, 2);
+    }
+
+    void headers_that_cannot_be_planned_are_refused_data() {
+        QTest::addColumn<int>("case_number");
+        QTest::addColumn<QString>("sentence");
+        QTest::newRow("heads differ")
+            << 0 << "other.attention.head_count_kv differs between layers, which cannot be";
+        QTest::newRow("no layers") << 1 << "lacks other.block_count.";
+        QTest::newRow("no rotary key") << 2 << "lacks other.rope.dimension_count.";
+        QTest::newRow("wide heads") << 3 << "heads are wider than the model.";
+    }
+    void headers_that_cannot_be_planned_are_refused() {
+        QFETCH(const int, case_number);
+        test::GgufBytes keys;
+        keys.key("general.architecture", "other").key("other.embedding_length", 8u);
+        if (case_number != 1) keys.key("other.block_count", 2u);
+        keys.key("other.attention.head_count", case_number == 3 ? 16u : 2u);
+        if (case_number == 0) {
+            keys.array("other.attention.head_count_kv", GgufType::u32, 2,
+                       test::GgufBytes::u32(1) + test::GgufBytes::u32(2));
+        }
+        if (case_number == 2) keys.key("other.attention.kv_lora_rank", 16u);
+        const auto shape = read_gguf(keys.file());
+        QVERIFY(!shape);
+        QFETCH(const QString, sentence);
+        QVERIFY2(QString::fromStdString(shape.error().message).contains(sentence),
+                 shape.error().message.c_str());
     }
 
     void names_are_resolved() {
