@@ -25,5 +25,6 @@ void addVerifyCommand(CLI::App& app, Session& session);
 void addDiagnoseCommand(CLI::App& app, Session& session);
 void addShowCommand(CLI::App& app, Session& session);
 void addCompareCommand(CLI::App& app, Session& session);
+void addInsideCommand(CLI::App& app, Session& session);
 
 }  // namespace decodescope::cli

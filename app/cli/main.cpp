@@ -48,6 +48,7 @@ int parseAndRun(int argc, char** argv) {
     decodescope::cli::addCompareCommand(app, session);
     decodescope::cli::addPlanCommand(app, session);
     decodescope::cli::addAccountCommand(app, session);
+    decodescope::cli::addInsideCommand(app, session);
 
     try {
         app.parse(argc, argv);

@@ -128,6 +128,7 @@ constexpr Kind kinds[] = {
     {"decodescope.verify/1", false, showDocument},
     {"decodescope.comparison/1", false, showComparison},
     {"decodescope.compared_lane/1", true, showComparison},
+    {"decodescope.inside/1", false, showDocument},
     {"decodescope.lane/1", true, showLanes},
 };
 

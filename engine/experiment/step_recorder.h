@@ -67,11 +67,11 @@ struct CallView {
     AttentionPlan plan;  ///< who saw whom; without rows when the call failed before that
     bool cached = false;
     CacheSpec cache;
-    int capacity = 0;                        ///< slots a row can hold; 0 = no limit of its own, or no cache
-    KvBytes bytes;                           ///< of the cache, after the call
-    std::vector<BlockView> blocks;           ///< kind paged: the pool
-    int n_accepted = -1;                     ///< speculation: drafts kept; -1 = nothing was verified
-    std::string error;                       ///< why it failed; empty = it did not
+    int capacity = 0;               ///< slots a row can hold; 0 = no limit of its own, or no cache
+    KvBytes bytes;                  ///< of the cache, after the call
+    std::vector<BlockView> blocks;  ///< kind paged: the pool
+    int n_accepted = -1;            ///< speculation: drafts kept; -1 = nothing was verified
+    std::string error;              ///< why it failed; empty = it did not
 
     MaskCell cell(int b, int q, int slot) const;
     /// Slots that query `q` of row `b` read.
@@ -130,8 +130,8 @@ private:
     int n_call_ = 0;  // of the step
     bool keep_ = false;
     int layer_ = 0;
-    std::size_t bytes_ = 0;                   // of attention inputs kept
-    std::vector<Row> rows_;                   // [batch]
+    std::size_t bytes_ = 0;  // of attention inputs kept
+    std::vector<Row> rows_;  // [batch]
     std::vector<CallView> calls_;
     std::vector<std::vector<AttentionInputs>> inputs_;  // [calls of the step], of the layers that are kept
 };
