@@ -108,6 +108,17 @@ private slots:
         json("faults", {"faults", "--format", "json"}, "faults");
         json("fault", {"faults", "position-restart", "--format", "json"}, "fault");
         lines("fault lines", {"faults"}, "fault");
+        json("plan", QStringList{"plan", "--format", "json"} + tiny);
+        json("plan of growing", QStringList{"plan", "--cache", "concat", "--format", "json"} + tiny);
+        json("plan, checked", QStringList{"plan", "--check", "--tokens", "4", "--format", "json"} + tiny);
+        json("plan of a configuration", {"plan", "deepseek-v3", "--memory", "1G", "--format", "json"});
+        lines("plan lines", QStringList{"plan", "--check", "--tokens", "4"} + tiny, "plan_line");
+        json("known configurations", {"plan", "--list", "--format", "json"});
+        lines("known configuration lines", {"plan", "--list"}, "plan-model_line");
+        const QStringList account = QStringList{"account", "--prompt-length", "5", "--tokens", "4"} + tiny;
+        json("account", account + QStringList{"--format", "json"});
+        json("account without a run", account + QStringList{"--no-run", "--format", "json"});
+        lines("account lines", account, "account_line");
         json("tokens", {"tokenize", "--text", "Mr. Bennet", "--format", "json"}, "tokens");
         lines("token lines", {"tokenize", "--text", "Mr. Bennet"}, "token_line");
     }
@@ -183,6 +194,7 @@ private slots:
         const auto row = [](const char* name, const char* from, const char* to) {
             QTest::newRow(name) << QByteArray(from) << QByteArray(to);
         };
+        row("sound", "\"so\"", "\"so it is\"");
         row("misspelt member", "\"new_tokens\"", "\"new_token\"");
         row("misspelt in a lane", "\"mode\": \"cached\"", "\"mode\": \"cached\", \"chunk\": 3");
         row("misspelt in a cache", "\"kind\": \"static\"", "\"kind\": \"static\", \"capasity\": 3");
@@ -213,14 +225,16 @@ private slots:
                 "lanes": [{"name": "a", "mode": "naive"},
                           {"name": "b", "mode": "cached", "cache": {"kind": "static"}, "_why": "so"}]})";
         const QString path = m_folder.filePath("experiment.json");
-        write(path, sound);
-        QCOMPARE(validate({schemas, path}).exitCode, 0);
-        QCOMPARE(cli({"show", path}).exitCode, 0);
         QCOMPARE(sound.count(from), 1);
         write(path, QByteArray(sound).replace(from, to));
         const Outcome outcome = validate({schemas, "--kind", "experiment", path});
-        QVERIFY2(outcome.exitCode == 1, outcome.out + outcome.err);
         const Outcome shown = cli({"show", path});
+        if (QString(QTest::currentDataTag()) == "sound") {
+            QVERIFY2(outcome.exitCode == 0, outcome.out + outcome.err);
+            QVERIFY2(shown.exitCode == 0 && shown.err.isEmpty(), shown.err);
+            return;
+        }
+        QVERIFY2(outcome.exitCode == 1, outcome.out + outcome.err);
         QVERIFY2(shown.exitCode == 2 || shown.err.contains("is not known and was ignored"), shown.err);
     }
 
