@@ -159,6 +159,25 @@ private slots:
         expectValid(path, {}, format == "jsonl");
     }
 
+    void inside_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::newRow("prefill of a paged cache") << QStringList{"--lane", "paged", "--times", "--all-heads"};
+        QTest::newRow("naive step") << QStringList{"--lane", "naive", "--step", "2", "--layer", "1"};
+        QTest::newRow("batch") << QStringList{"--lane", "batch", "--step", "1"};
+        QTest::newRow("drafts") << QStringList{"--lane", "speculative", "--step", "1"};
+    }
+    void inside() {
+        QFETCH(QStringList, words);
+        const QString record = m_folder.filePath("inside_record.json");
+        if (!QFile::exists(record))
+            cli(tinyRun("naive,paged,batch,speculative") + QStringList{"--ids", "2,7", "--output", record});
+        const QString path = m_folder.filePath("inside.json");
+        const Outcome outcome =
+            cli(QStringList{"inside", record, "--format", "json", "--output", path} + words);
+        QVERIFY2(outcome.exitCode == 0, outcome.err);
+        expectValid(path, {}, false);
+    }
+
     void chromeTraces() {
         const QString path = m_folder.filePath("events.json");
         QVERIFY(cli(tinyRun("naive,speculative-layers") +
