@@ -65,13 +65,9 @@ Result<std::vector<LaneSpec>> lanesOf(const AccountOptions& options) {
     return lanes;
 }
 
-std::string formulaOf(const WorkLine& line) {
-    return line.formula;
-}
-
 TextTable tableOf(const std::vector<Account>& accounts) {
     TextTable table;
-    table.header = {"lane", "what", "unit", "formula", "run", "", "closed form"};
+    table.header = {"lane", "what", "unit", "closed form", "run", "", "formula"};
     table.right = {false, false, false, true, true, false, false};
     for (const Account& account : accounts) {
         for (const WorkLine& line : work_lines(account.cached())) {
@@ -83,7 +79,7 @@ TextTable tableOf(const std::vector<Account>& accounts) {
                 verdict = formula == (*account.run).*line.count ? "agrees" : "DIFFERS";
             }
             table.rows.push_back({account.lane.name, line.what, line.unit, std::to_string(formula), run,
-                                  verdict, formulaOf(line)});
+                                  verdict, line.formula});
         }
     }
     return table;
@@ -96,8 +92,8 @@ Json jsonOf(const Account& account) {
     for (const WorkLine& line : work_lines(account.cached())) {
         json["lines"].push_back({{"what", line.what},
                                  {"unit", line.unit},
-                                 {"closed_form", formulaOf(line)},
-                                 {"formula", account.formula.*line.count},
+                                 {"formula", line.formula},
+                                 {"closed_form", account.formula.*line.count},
                                  {"run", account.run ? Json((*account.run).*line.count) : Json()}});
     }
     return json;
@@ -150,6 +146,8 @@ int account(const AccountOptions& options, Session& session) {
                               last, shape->config->n_positions, quote(shape->name))});
     }
     const WorkRequest request{options.prompt, options.tokens, options.chunk};
+    if (const auto countable = check_countable(*shape->config, request); !countable)
+        return reportError(countable.error());
     std::vector<Account> accounts;
     for (const LaneSpec& lane : *lanes) {
         const bool naive = lane.mode == LaneMode::naive;

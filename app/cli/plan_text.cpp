@@ -54,10 +54,12 @@ std::vector<Part> partsOf(const PlanReport& report) {
                      fmt::format("all {} layers, {}", report.shape.n_layer, cacheName(report))});
     parts.push_back({"kv_bytes_live", "KV live", plan.kv.live,
                      fmt::format("{} x {} tokens stored", request.batch, request.context)});
-    parts.push_back({"kv_bytes_reserved", "KV reserved", plan.kv.reserved,
-                     plan.kv.blocks > 0
-                         ? fmt::format("{} blocks of {} tokens", plan.kv.blocks, request.cache.block)
-                         : "allocated for entries"});
+    parts.push_back(
+        {"kv_bytes_reserved", "KV reserved", plan.kv.reserved,
+         plan.kv.blocks > 0 ? fmt::format("{} blocks of {} tokens", plan.kv.blocks, request.cache.block)
+         : request.cache.kind == CacheKind::kivi
+             ? "codes, scales, and entries in f32 for as many tokens as a call has, see --prefill-chunk"
+             : "allocated for entries"});
     parts.push_back({"kv_bytes_meta", "KV tables and positions", plan.kv.meta,
                      plan.kv.block_tables > 0
                          ? fmt::format("of these {} B are block tables", plan.kv.block_tables)
@@ -104,9 +106,9 @@ std::string fittingText(const PlanReport& report) {
     if (report.request.memory == 0) return "No memory was given to plan with, see --memory.\n";
     if (plan.weights == 0) return "What fits is not known without the weights, see --parameters.\n";
     if (plan.left_for_kv <= 0) return "Does not fit: nothing is left for the cache.\n";
-    std::string text =
-        fmt::format("Fits {} requests of {} tokens, {} tokens in all.\n", plan.fitting_requests,
-                    report.request.context, plan.fitting_requests * report.request.context);
+    std::string text = fmt::format("Fits {} request{} of {} tokens, {} tokens in all.\n",
+                                   plan.fitting_requests, plan.fitting_requests == 1 ? "" : "s",
+                                   report.request.context, plan.fitting_requests * report.request.context);
     return text + fmt::format("Fits {} request{} of {} tokens{}.\n", report.request.batch,
                               report.request.batch == 1 ? "" : "s", plan.fitting_context,
                               plan.limited_by_positions ? ", all the positions that the model has" : "");
@@ -122,13 +124,18 @@ struct Variant {
     bool own;
 };
 
+/// Kinds of attention are compared with entries as they are.
+DType variantType(const PlanReport& report) {
+    return has_dtype(report.request.cache.kind) ? report.request.cache.dtype : DType::f16;
+}
+
 std::vector<Variant> variantsOf(const PlanReport& report) {
     const PlanShape& shape = report.shape;
     const AttentionKind own = shape.attention();
     constexpr int usualGroups = 8;
     const int groups = own == AttentionKind::gqa ? shape.n_kv_head : usualGroups;
     std::vector<Variant> variants;
-    const auto width = static_cast<std::int64_t>(size_of(report.request.cache.dtype));
+    const auto width = static_cast<std::int64_t>(size_of(variantType(report)));
     const std::int64_t tokens = report.request.batch * report.request.context;
     const std::int64_t most = shape.with_attention(AttentionKind::mha).kv_elements();
     const auto add = [&](std::string name, const PlanShape& one, bool isOwn) {
@@ -204,7 +211,12 @@ TextTable partTable(const std::vector<Part>& parts) {
 
 TextTable variantTable(const PlanReport& report) {
     TextTable table;
-    table.header = {"attention", "KV B/token", "KV bytes", "size", "less than MHA", ""};
+    table.header = {fmt::format("attention, {}", to_string(variantType(report))),
+                    "KV B/token",
+                    "KV bytes",
+                    "size",
+                    "less than MHA",
+                    ""};
     table.right = {false, true, true, true, true, false};
     for (const Variant& variant : variantsOf(report)) {
         table.rows.push_back({variant.name, std::to_string(variant.perToken),
@@ -327,6 +339,7 @@ Json jsonOf(const PlanReport& report) {
         json["capacity"]["requests"] = plan.fitting_requests;
         json["capacity"]["tokens_per_request"] = plan.fitting_context;
     }
+    json["attention_type"] = to_string(variantType(report));
     json["attention"] = Json::array();
     for (const Variant& variant : variantsOf(report)) {
         json["attention"].push_back({{"kind", variant.name},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/accounting.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 
@@ -64,6 +66,21 @@ std::int64_t block_cells(std::int64_t n_stored, std::int64_t n_query, std::int64
         cells += n * (n_stored + first + n - oldest);
     }
     return cells;
+}
+
+Result<void> check_countable(const ModelConfig& model, const WorkRequest& request) {
+    const double last = static_cast<double>(request.prompt) + static_cast<double>(request.new_tokens);
+    const double steps = static_cast<double>(request.new_tokens);
+    const double weights = static_cast<double>(block_weights(model));
+    const double head = static_cast<double>(model.d_model) * model.vocab;
+    const double cell = 4.0 * model.head_dim * model.n_head * model.n_layer;
+    // Every step at most as long as the last one.
+    const double flops = steps * (2 * weights * last + 2 * head + cell * last * last);
+    const double bytes = steps * (weights + head) * static_cast<double>(float_bytes);
+    if (std::max(flops, bytes) < 9e18 && last < 1e6) return {};
+    return Error{ErrorKind::bad_input,
+                 fmt::format("The work of {} prompt tokens and {} new ones does not fit 64 bits.",
+                             request.prompt, request.new_tokens)};
 }
 
 WorkCount naive_work(const ModelConfig& model, const WorkRequest& request) {

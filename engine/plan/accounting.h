@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/result.h"
 #include "engine/decode/lane_spec.h"
 #include "engine/model/model_config.h"
 
@@ -43,6 +44,9 @@ std::int64_t causal_cells(std::int64_t n, std::int64_t window = 0);
 /// Cells that this program computes for `n_query` tokens behind `n_stored` others: 32 queries share a product
 /// over every key that one of them sees.
 std::int64_t block_cells(std::int64_t n_stored, std::int64_t n_query, std::int64_t window = 0);
+
+/// Fails with one sentence when the counts of a naive lane (the largest there are) do not fit 64 bits.
+Result<void> check_countable(const ModelConfig& model, const WorkRequest& request);
 
 /// What a naive lane costs, and one with a cache in which every token of the request stays. The cache
 /// kind concat copies; others do not.

@@ -38,6 +38,7 @@ struct MemoryLine {
 struct PlanCheck {
     MemoryPlan plan;
     std::vector<CheckRow> rows;
+    std::int64_t page_rounding = 0;  ///< as planned, as far as the system really gave huge pages
     /// Tensors by owner, allocator, mapped files, program: their sum and `remainder` are `rss`.
     std::vector<MemoryLine> memory;
     std::int64_t rss = 0;

@@ -10,6 +10,12 @@ using namespace decodescope::test;
 
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool memoryIsOurs = false;
+#else
+constexpr bool memoryIsOurs = true;
+#endif
+
 /// The program's answer to words separated by blanks, as JSON.
 QJsonObject answer(const QString& arguments, int exitCode = 0) {
     const Outcome outcome = cli((arguments + " --format json").split(' '));
@@ -138,18 +144,20 @@ private slots:
     }
     void checksOnRequest() {
         QFETCH(const QString, arguments);
-        const QJsonObject plan = answer(arguments);
-        const QJsonObject check = plan["check"].toObject();
-        QVERIFY(check["holds"].toBool());
+        // Sanitizers keep shadows and quarantines, which nobody plans.
+        const Outcome outcome = cli((arguments + " --format json").split(' '));
+        if (memoryIsOurs) QCOMPARE(outcome.exitCode, 0);
+        const QJsonObject check = jsonOf(outcome.out).toObject()["check"].toObject();
+        QCOMPARE(check["holds"].toBool(), outcome.exitCode == 0);
         QVERIFY(check["rss"].toDouble() > check["rss_before_loading"].toDouble());
         int exact = 0;
         for (const QJsonValue& row : check["rows"].toArray()) {
-            QVERIFY2(row["holds"].toBool(), qPrintable(row["part"].toString()));
+            if (memoryIsOurs) QVERIFY2(row["holds"].toBool(), qPrintable(row["part"].toString()));
             if (row["part"].toString().startsWith("KV")) {
                 ++exact;
                 QCOMPARE(row["difference"].toDouble(), 0.0);
             }
-            if (row["part"] == "private memory" && row["plan"].toDouble() > 11e6) {
+            if (memoryIsOurs && row["part"] == "private memory" && row["plan"].toDouble() > 11e6) {
                 QVERIFY(std::abs(row["difference"].toDouble()) <= 0.05 * row["plan"].toDouble());
             }
         }
@@ -176,7 +184,7 @@ private slots:
         QVERIFY(!account["lanes"].toArray().isEmpty());
         for (const QJsonValue& lane : account["lanes"].toArray()) {
             QVERIFY(lane["agrees"].toBool());
-            for (const QJsonValue& line : lane["lines"].toArray()) QCOMPARE(line["run"], line["formula"]);
+            for (const QJsonValue& line : lane["lines"].toArray()) QCOMPARE(line["run"], line["closed_form"]);
         }
     }
 
@@ -250,6 +258,8 @@ private slots:
         row("account --lanes static,,naive", "--lanes: \"static,,naive\" has an empty entry");
         row("account --prompt-length 1000 --tokens 100",
             "--prompt-length and --tokens: 1099 tokens are beyond the 1024 positions of \"demo\".");
+        row("account llama-3.1-405b --no-run --prompt-length 1 --tokens 131072",
+            "The work of 1 prompt tokens and 131072 new ones does not fit 64 bits.");
         row("account --prompt-length 0", "--prompt-length: \"0\" is not a whole number from 1 to 16777216.");
     }
     void badInput() {

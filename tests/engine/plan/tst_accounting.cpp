@@ -157,6 +157,14 @@ private slots:
         }
     }
 
+    void counts_that_do_not_fit_are_refused() {
+        const auto model = preset_config("gpt2-xl");
+        QVERIFY(model);
+        QVERIFY(check_countable(*model, {1, 1024, 0}));
+        QVERIFY(!check_countable(*model, {1, 100'000, 0}));
+        QVERIFY(!check_countable(*model, {1'000'000'000, 1, 0}));
+    }
+
     void a_run_without_room_says_so() {
         const auto model = preset_config("tiny");
         QVERIFY(model);
