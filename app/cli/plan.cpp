@@ -141,7 +141,7 @@ Result<PlanRequest> requestOf(const PlanOptions& options, const PlanShape& shape
     request.new_tokens = options.tokens > 0 ? options.tokens : std::min(usualNewTokens, request.context);
     request.prefill_chunk = options.chunk;
     request.threads = options.threads > 0 ? options.threads : physical_core_count();
-    request.huge_pages = huge_pages_offered();
+    request.huge_pages = shape.loadable && huge_pages_offered();  // other programs have their own ways
     if (options.memory.empty()) {
         request.memory = available_memory();
     } else {

@@ -82,8 +82,14 @@ std::vector<Part> partsOf(const PlanReport& report) {
     parts.push_back({"logits", "logits", plan.logits, "one row for each request, f32"});
     parts.push_back({"workspace", "workspace", plan.workspace,
                      fmt::format("attention scores of {} threads", request.threads)});
-    parts.push_back({"total", "total", unknown ? 0 : plan.tensors(),
-                     unknown ? "not known without the weights" : "weights + KV reserved + work"});
+    if (plan.page_rounding > 0) {
+        parts.push_back({"page_rounding", "rest of huge pages", plan.page_rounding,
+                         "tensors of 2 MiB and more end inside a huge page"});
+    }
+    parts.push_back({"total", "total", unknown ? 0 : plan.total(),
+                     unknown                  ? "not known without the weights"
+                     : plan.page_rounding > 0 ? "weights + KV reserved + work + rest of huge pages"
+                                              : "weights + KV reserved + work"});
     return parts;
 }
 
@@ -150,7 +156,9 @@ std::vector<Variant> variantsOf(const PlanReport& report) {
             own == AttentionKind::gqa);
     if (shape.n_head > 1) add("MQA", shape.with_attention(AttentionKind::mqa), own == AttentionKind::mqa);
     const PlanShape latent = shape.with_attention(AttentionKind::mla);
-    add(fmt::format("MLA, {} + {}", latent.latent, latent.rope_dim), latent, own == AttentionKind::mla);
+    // The usual latent is wider than all keys and values of a small model.
+    if (own == AttentionKind::mla || latent.kv_elements() < most)
+        add(fmt::format("MLA, {} + {}", latent.latent, latent.rope_dim), latent, own == AttentionKind::mla);
     if (shape.n_window_layer > 0) {
         const std::int64_t kept = tokens_in_window(report.request.context, {shape.window, 0});
         const std::int64_t perLayer = shape.kv_elements() / shape.n_layer * width;

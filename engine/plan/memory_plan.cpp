@@ -168,7 +168,7 @@ Result<void> fill_capacity(const PlanShape& shape, const PlanRequest& request, M
         for (const std::int64_t context : map_contexts(most)) {
             const auto parts = parts_of(shape, request, batch, context);
             if (!parts) return parts.error();
-            const std::int64_t total = parts->tensors();
+            const std::int64_t total = parts->total();
             plan.map.push_back(
                 {batch, context, parts->kv.reserved, total, total <= request.memory - request.reserve});
         }

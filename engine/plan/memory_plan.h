@@ -43,7 +43,7 @@ struct PlanCell {
     int batch = 0;
     std::int64_t context = 0;
     std::int64_t kv_reserved = 0;
-    std::int64_t total = 0;  ///< weights, cache and work
+    std::int64_t total = 0;  ///< weights, cache, work and the rest of huge pages
     bool fits = false;
 };
 
@@ -58,6 +58,7 @@ struct MemoryPlan {
     std::int64_t heap_tensors = 0;   ///< tensors smaller than a huge page, which lie on the heap
 
     std::int64_t tensors() const { return weights + kv.reserved + activations + logits + workspace; }
+    std::int64_t total() const { return tensors() + page_rounding; }
     std::int64_t work() const { return activations + logits + workspace; }
 
     std::int64_t kv_per_request = 0;  ///< reserved for one request of the planned context

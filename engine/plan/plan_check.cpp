@@ -168,7 +168,7 @@ void fill_memory(const MemoryMap& before, const ProcessMemory& heap_before, cons
                  PlanCheck& check) {
     check.rss = now.map.rss;
     check.rss_before = before.rss;
-    check.rss_peak = now.rss_peak;
+    check.rss_peak = now.rss_peak < 0 ? now.rss_peak : std::max(now.rss_peak, now.map.rss);
     const ProcessMemory& heap = now.memory;
     if (heap.heap_in_use == ProcessMemory::not_measured) return;
     const auto add = [&](std::string part, std::int64_t bytes, std::string meaning) {
@@ -228,7 +228,7 @@ Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, 
     }
     const auto expected = plan_memory(model_shape, request);
     if (!expected) return expected.error();
-    const std::int64_t needed = expected->tensors() + expected->page_rounding;
+    const std::int64_t needed = expected->total();
     if (const std::int64_t available = available_memory(); available > 0 && needed > available) {
         return Error{ErrorKind::out_of_memory,
                      fmt::format("Plan: {} needs {} bytes, but {} are available here, so it is not run.",

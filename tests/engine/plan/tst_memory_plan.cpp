@@ -153,6 +153,22 @@ private slots:
         QVERIFY(unknown->map.empty());
     }
 
+    void ends_of_huge_pages_are_counted_where_there_are_any() {
+        const auto shape = read_shape("demo");
+        QVERIFY(shape);
+        PlanRequest request = request_of(1024);
+        request.threads = 1;
+        const auto with = plan_memory(*shape, request);
+        request.huge_pages = false;
+        const auto without = plan_memory(*shape, request);
+        QVERIFY(with && without);
+        QCOMPARE(without->total(), without->tensors());
+        QVERIFY(with->page_rounding > 0);
+        // What is larger than a huge page lies on whole ones, the rest on the heap.
+        QCOMPARE((with->total() - with->heap_tensors) % (2 << 20), std::int64_t{0});
+        QCOMPARE(with->tensors(), without->tensors());
+    }
+
     void every_cache_kind_can_be_planned_for_every_known_model() {
         for (const char* name :
              {"gpt2-small", "mistral-7b", "gemma-3-27b", "deepseek-v3", "falcon-7b", "qwen3-30b-a3b"}) {
