@@ -129,6 +129,13 @@ private slots:
                  QString("Plan: deepseek-v3 cannot be run by this program, so the plan cannot be checked."));
         const auto demo = read_shape("demo");
         QVERIFY(demo);
+        request.batch = 60'000;
+        request.context = 1024;
+        const auto huge = check_plan({.path = "demo", .preset = {}, .seed = 0}, *demo, request);
+        QVERIFY(!huge);
+        QCOMPARE(huge.error().kind, ErrorKind::out_of_memory);
+        QVERIFY(huge.error().message.find("are available here, so it is not run.") != std::string::npos);
+        request.batch = 1;
         request.weights = *weight_type("int8");
         const auto other = check_plan({.path = "demo", .preset = {}, .seed = 0}, *demo, request);
         QVERIFY(!other);
