@@ -44,11 +44,11 @@ bool isContinuous(const LaneSpec& lane) {
 
 }  // namespace
 
-LaneOptions::LaneOptions(CLI::App& command) : command_(command) {
+LaneOptions::LaneOptions(CLI::App& command, std::string lanes) : command_(command), lanes_(std::move(lanes)) {
     const auto range = [](std::int64_t lowest, std::int64_t highest) { return wholeNumber(lowest, highest); };
     const auto group = [&](CLI::Option* option) { return option->group("Lanes"); };
     group(command.add_option("-l,--lanes", lanes_, "Lanes to run, see below"))
-        ->option_text("LANE,... [naive,concat,static]");
+        ->option_text(fmt::format("LANE,... [{}]", lanes_));
     group(command.add_option("--reference", reference_, "Lane that the others are compared with"))
         ->option_text("LANE [the first]");
     group(command.add_option("--prefill-chunk", prefillChunk_,

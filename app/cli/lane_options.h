@@ -14,7 +14,8 @@ namespace decodescope::cli {
 /// refused when none has.
 class LaneOptions {
 public:
-    explicit LaneOptions(CLI::App& command);
+    /// `lanes`: those that run unless others are asked for.
+    explicit LaneOptions(CLI::App& command, std::string lanes = "naive,concat,static");
 
     /// Sets the lanes when they were asked for (or `replace` is true), then their settings and the reference.
     Result<void> apply(Experiment& experiment, bool replace) const;
@@ -29,7 +30,7 @@ private:
     bool given(const char* option) const { return command_.count(option) > 0; }
 
     CLI::App& command_;
-    std::string lanes_ = "naive,concat,static";
+    std::string lanes_;
     std::string reference_;
     int prefillChunk_ = 0;
     int capacity_ = 0;

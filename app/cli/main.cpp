@@ -38,6 +38,7 @@ int parseAndRun(int argc, char** argv) {
         return fmt::format("decodescope-cli {}", decodescope::read_environment().program_version);
     });
     decodescope::cli::addRunCommand(app, session);
+    decodescope::cli::addBenchCommand(app, session);
     decodescope::cli::addInspectCommand(app, session);
     decodescope::cli::addTokenizeCommand(app, session);
     decodescope::cli::addGetCommand(app, session);

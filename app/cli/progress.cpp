@@ -69,13 +69,50 @@ void RunProgress::step_done(const StepEvent& step) {
     lastShownNs_ = now;
     const std::int64_t all =
         std::max<std::int64_t>(1, std::int64_t{started_.n_lane} * started_.repetitions * started_.new_tokens);
-    line_.show(fmt::format("{:3} %  repetition {} of {}, token {} of {} ({})", 100 * stepsDone_ / all,
-                           step.repetition + 1, started_.repetitions, step.step + 1, started_.new_tokens,
+    line_.show(fmt::format("{:3} %  repetition {} of {}, token {} of {} ({})",
+                           std::min<std::int64_t>(100, 100 * stepsDone_ / all), step.repetition + 1,
+                           started_.repetitions, step.step + 1, started_.new_tokens,
                            laneNames_.at(static_cast<std::size_t>(step.lane))));
 }
 
 void RunProgress::run_finished(FinishReason) {
     line_.clear();
+}
+
+GridProgress::GridProgress(const CellSettings& settings) : startedNs_(now_ns()) {
+    for (const LaneSpec& lane : settings.lanes) laneNames_.push_back(lane.name);
+}
+
+void GridProgress::test_started(std::size_t point, std::size_t n, const TestShape& shape) {
+    done_ = point;
+    all_ = std::max(n, point + 1);
+    test_ = shape.label();
+    show("warming up");
+}
+
+void GridProgress::run_started(const RunStarted&) {
+    lastShownNs_ = 0;
+}
+
+void GridProgress::step_done(const StepEvent& step) {
+    const std::int64_t now = now_ns();
+    if (!line_.visible() || now - lastShownNs_ < pauseNs) return;
+    lastShownNs_ = now;
+    show(fmt::format("repetition {}", step.repetition + 1));
+}
+
+bool GridProgress::test_done(const std::vector<Cell>&) {
+    line_.clear();
+    return true;
+}
+
+void GridProgress::show(const std::string& what) {
+    std::string left;
+    if (done_ > 0) {
+        const double each = static_cast<double>(now_ns() - startedNs_) / static_cast<double>(done_);
+        left = fmt::format(", about {:.0f} s left", each * static_cast<double>(all_ - done_) / 1e9);
+    }
+    line_.show(fmt::format("Test {} of {}: {}, {}{}", done_ + 1, all_, test_, what, left));
 }
 
 }  // namespace decodescope::cli

@@ -9,6 +9,7 @@
 
 #include "engine/experiment/events.h"
 #include "engine/experiment/experiment.h"
+#include "engine/sweep/grid.h"
 #include "engine/formats/load_watch.h"
 
 namespace decodescope::cli {
@@ -47,6 +48,28 @@ private:
     ProgressLine line_;
     RunStarted started_;
     std::int64_t stepsDone_ = 0;
+    std::int64_t lastShownNs_ = 0;
+};
+
+/// Tells the progress of many tests: which one runs, how far it is, and about how long the rest will take.
+class GridProgress : public GridSink {
+public:
+    explicit GridProgress(const CellSettings& settings);
+
+    void test_started(std::size_t point, std::size_t n, const TestShape& shape) override;
+    void run_started(const RunStarted& started) override;
+    void step_done(const StepEvent& step) override;
+    bool test_done(const std::vector<Cell>& cells) override;
+
+private:
+    void show(const std::string& what);
+
+    std::vector<std::string> laneNames_;
+    ProgressLine line_;
+    std::string test_;
+    std::size_t done_ = 0;
+    std::size_t all_ = 0;
+    std::int64_t startedNs_;
     std::int64_t lastShownNs_ = 0;
 };
 

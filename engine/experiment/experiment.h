@@ -82,6 +82,8 @@ Result<void> check_against_model(const Experiment& experiment, const ModelConfig
 Result<LaneSpec> lane_from_name(std::string_view name);
 /// Those words: "naive, concat, ...".
 std::string lane_words();
+/// How a lane stores keys and values: "f32", "f16", "bf16", "int8", "kivi4", "kivi2"; empty without a cache.
+std::string entry_type(const LaneSpec& lane);
 
 /// Parses an experiment; unknown schema versions are refused, unknown fields end up in `warnings`.
 Result<Experiment> parse_experiment(std::string_view json, std::vector<std::string>* warnings = nullptr);

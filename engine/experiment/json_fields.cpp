@@ -107,16 +107,34 @@ void JsonFields::real(const char* name, double& out) {
     out = value->get<double>();
 }
 
+template <class Real>
+void JsonFields::read_reals(const Json& value, const std::string& path, std::vector<Real>& out) {
+    out.clear();
+    for (const Json& item : value) {
+        if (!item.is_number()) {
+            return report_.fail(fmt::format("{}[{}]", path, out.size()),
+                                fmt::format("is {}, expected a number", brief(item)));
+        }
+        out.push_back(item.get<Real>());
+    }
+}
+
 void JsonFields::reals(const char* name, std::vector<float>& out) {
+    if (const Json* value = find_array(name)) read_reals(*value, path_of(name), out);
+}
+
+void JsonFields::reals(const char* name, std::vector<double>& out) {
+    if (const Json* value = find_array(name)) read_reals(*value, path_of(name), out);
+}
+
+void JsonFields::real_rows(const char* name, std::vector<std::vector<double>>& out) {
     const Json* value = find_array(name);
     if (value == nullptr) return;
     out.clear();
-    for (const Json& item : *value) {
-        if (!item.is_number()) {
-            return report_.fail(fmt::format("{}[{}]", path_of(name), out.size()),
-                                fmt::format("is {}, expected a number", brief(item)));
-        }
-        out.push_back(item.get<float>());
+    for (const Json& row : *value) {
+        const std::string path = fmt::format("{}[{}]", path_of(name), out.size());
+        if (!row.is_array()) return report_.fail(path, fmt::format("is {}, expected an array", brief(row)));
+        read_reals(row, path, out.emplace_back());
     }
 }
 

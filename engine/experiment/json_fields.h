@@ -70,6 +70,9 @@ public:
     }
     void real(const char* name, double& out);
     void reals(const char* name, std::vector<float>& out);
+    void reals(const char* name, std::vector<double>& out);
+    /// An array of arrays of numbers.
+    void real_rows(const char* name, std::vector<std::vector<double>>& out);
     void boolean(const char* name, bool& out);
     void text(const char* name, std::string& out);
     void texts(const char* name, std::vector<std::string>& out);
@@ -155,6 +158,9 @@ private:
                                       : std::string();
         report_.fail(path, fmt::format("is {}, expected a whole number{}", brief(value), range));
     }
+
+    template <class Real>
+    void read_reals(const Json& value, const std::string& path, std::vector<Real>& out);
 
     const Json& value_;
     std::string path_;

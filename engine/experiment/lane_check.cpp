@@ -199,22 +199,20 @@ Result<void> check_prefill(const std::string& path, const LaneSpec& lane, const 
     if (lane.mode == LaneMode::naive) {
         return field_error(field, "is set, but a naive lane cannot prefill in chunks");
     }
-    if (lane.batching != Batching::single) {
-        return field_error(field, fmt::format("is set, but batch.kind is \"{}\", expected \"single\"",
-                                              to_string(lane.batching)));
-    }
-    if (experiment.prompts.size() != 1) {
-        return field_error(
-            field, fmt::format("is set, but there are {} prompts, expected one", experiment.prompts.size()));
+    if (lane.batching == Batching::continuous) {
+        return field_error(field,
+                           "is set, but batch.kind is \"continuous\", expected \"single\" or \"static\"");
     }
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < partition.size(); ++i) {
         DS_TRY(check_range(fmt::format("{}[{}]", field, i), partition[i], 1, max_tokens));
         sum += partition[i];
     }
-    const std::int64_t length = known_prompt_length(experiment.prompts.front());
-    if (length >= 0 && sum != length) {
-        return field_error(field, fmt::format("sums to {}, expected the prompt's {} tokens", sum, length));
+    for (const PromptSpec& prompt : experiment.prompts) {
+        const std::int64_t length = known_prompt_length(prompt);
+        if (length >= 0 && sum != length)
+            return field_error(field,
+                               fmt::format("sums to {}, expected the prompt's {} tokens", sum, length));
     }
     return {};
 }

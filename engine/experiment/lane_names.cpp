@@ -56,6 +56,15 @@ constexpr Word words[] = {
 
 }  // namespace
 
+std::string entry_type(const LaneSpec& lane) {
+    switch (lane.cache.kind) {
+        case CacheKind::none: return {};
+        case CacheKind::int8: return "int8";
+        case CacheKind::kivi: return fmt::format("kivi{}", lane.cache.bits);
+        default: return to_string(lane.cache.dtype);
+    }
+}
+
 std::string lane_words() {
     std::string all;
     for (const Word& word : words) all += (all.empty() ? "" : ", ") + std::string(word.name);

@@ -433,11 +433,7 @@ std::string to_jsonl(const Record& record) {
         const LaneRecord& lane = record.lanes[i];
         std::size_t n_prompt = 0;
         for (const PromptRecord& prompt : record.prompts) n_prompt = std::max(n_prompt, prompt.ids.size());
-        const CacheSpec& cache = lane.spec.cache;
-        const std::string type = cache.kind == CacheKind::none   ? ""
-                                 : cache.kind == CacheKind::int8 ? "int8"
-                                 : cache.kind == CacheKind::kivi ? fmt::format("kivi{}", cache.bits)
-                                                                 : to_string(cache.dtype);
+        const std::string type = entry_type(lane.spec);
         OrderedJson json;
         json["schema"] = "decodescope.lane/1";
         json["lane"] = lane.spec.name;
@@ -449,9 +445,10 @@ std::string to_jsonl(const Record& record) {
         json["n_prompt"] = n_prompt;
         json["n_gen"] = record.experiment.new_tokens;
         json["n_depth"] = 0;
-        json["n_batch"] = lane.spec.batching == Batching::single ? 1 : record.prompts.size();
+        json["n_parallel"] = record.prompts.size();
+        json["n_batch"] = lane.spec.prefill_chunk > 0 ? std::size_t(lane.spec.prefill_chunk) : n_prompt;
         json["n_threads"] = record.environment.threads;
-        json["type_k"] = type.empty() ? OrderedJson(nullptr) : OrderedJson(type);
+        json["type_k"] = text_or_null(type);
         json["type_v"] = json["type_k"];
         json["samples_ns"] = OrderedJson::array();
         for (const RepetitionRecord& repetition : lane.repetitions)

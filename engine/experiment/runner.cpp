@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/runner.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "engine/backend/backend.h"
 #include "engine/core/clock.h"
 #include "engine/core/random.h"
+#include "engine/core/timestamp.h"
 #include "engine/decode/lane.h"
 #include "engine/experiment/lane_feed.h"
 #include "engine/experiment/precision.h"
@@ -41,10 +40,6 @@ int severity(FinishReason reason) {
         case FinishReason::length: return 0;
     }
     return 0;
-}
-
-std::string utc_now() {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 /// Notes what a step of a lane was, apart from what its tokens are compared with.

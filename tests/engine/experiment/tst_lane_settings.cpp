@@ -146,9 +146,11 @@ private slots:
             two);
 
         row("partition of two prompts", lane_of("cached", "\"static\"", "\"prefill_partition\": [3]"),
-            "lanes[0].prefill_partition is set, but there are 2 prompts, expected one.", two);
-        row("partition of a batch", lane_of("cached", "\"static\"", batch + ", \"prefill_partition\": [3]"),
-            "lanes[0].prefill_partition is set, but batch.kind is \"static\", expected \"single\".");
+            "lanes[0].prefill_partition sums to 3, expected the prompt's 9 tokens.", two);
+        row("partition of a continuous batch",
+            lane_of("cached", "\"static\"", continuous + ", \"prefill_partition\": [3]"),
+            "lanes[0].prefill_partition is set, but batch.kind is \"continuous\", expected \"single\" or "
+            "\"static\".");
         row("partition of naive", lane_of("naive", "", "\"prefill_partition\": [3]"),
             "lanes[0].prefill_partition is set, but a naive lane cannot prefill in chunks.");
         row("fixed with two prompts", lane_of("naive", ""),

@@ -470,7 +470,8 @@ private slots:
         const QStringList lines = QString::fromStdString(to_jsonl(sample_record())).split('\n');
         QCOMPARE(lines.size(), 3);
         QVERIFY(lines[0].startsWith("{\"schema\":\"decodescope.lane/1\",\"lane\":\"naive\""));
-        QVERIFY(lines[1].contains("\"n_prompt\":3,\"n_gen\":3,\"n_depth\":0,\"n_batch\":1,\"n_threads\":2"));
+        QVERIFY(lines[1].contains(
+            "\"n_prompt\":3,\"n_gen\":3,\"n_depth\":0,\"n_parallel\":1,\"n_batch\":3,\"n_threads\":2"));
         QVERIFY(lines[1].contains("\"samples_ns\":[11000,11001]"));
         QVERIFY(lines[1].contains("\"speed_up\":5.0"));
         QVERIFY(lines[0].contains("\"speed_up\":null"));

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/sweep/self_test.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/backend/backend.h"
+#include "engine/core/clock.h"
+#include "engine/decode/lane.h"
+#include "engine/experiment/experiment.h"
+#include "engine/measure/process_memory.h"
+#include "engine/model/forward.h"
+
+namespace decodescope {
+
+namespace {
+
+constexpr int prompt_length = 32;
+constexpr int steps_per_pass = 64;
+constexpr int n_pass = 16;
+
+std::vector<std::int32_t> prompt_for(const ModelConfig& model) {
+    std::vector<std::int32_t> ids;
+    for (int i = 0; i < prompt_length; ++i) ids.push_back(i * 7 % model.vocab);
+    return ids;
+}
+
+/// Forward calls and the largest logit, and nothing else.
+class BareSteps {
+public:
+    BareSteps(const LoadedModel& model, Backend& backend, std::shared_ptr<MemoryLedger> ledger,
+              ForwardHook* hook)
+        : weights_(*model.weights),
+          backend_(backend),
+          ledger_(std::move(ledger)),
+          workspace_(ledger_),
+          hook_(hook) {}
+
+    Result<void> begin() {
+        const ModelConfig& config = weights_.config;
+        const int slots = prompt_length + steps_per_pass;
+        auto cache =
+            make_cache({.kind = CacheKind::static_}, {config.n_layer, 1, config.n_kv_head, config.head_dim},
+                       {slots, prompt_length, 0, window()}, ledger_);
+        if (!cache) return cache.error();
+        cache_ = *std::move(cache);
+        DS_TRY(workspace_.reserve(config, 1, prompt_length, 1,
+                                  backend_.scores_floats(prompt_length, slots, config.head_dim), slots));
+        call_.reserve(1, prompt_length);
+        call_.clear();
+        call_.add_row(prompt_for(config), 0);
+        rows_ = {prompt_length - 1};
+        position_ = prompt_length;
+        return call();
+    }
+
+    Result<void> step() {
+        call_.clear();
+        call_.add(next_, position_++);
+        call_.end_row();
+        rows_.front() = 0;
+        return call();
+    }
+
+private:
+    Window window() const { return effective_window({}, weights_.config.window); }
+
+    Result<void> call() {
+        const auto output =
+            forward(weights_, call_, rows_, cache_.get(), window(), workspace_, backend_, {}, hook_);
+        if (!output) return output.error();
+        const auto& logits = output->logits;
+        next_ = static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+        return {};
+    }
+
+    const Weights& weights_;
+    Backend& backend_;
+    std::shared_ptr<MemoryLedger> ledger_;
+    Workspace workspace_;
+    ForwardHook* hook_;
+    std::unique_ptr<KvCache> cache_;
+    CallTokens call_;
+    std::vector<std::int32_t> rows_;
+    std::int32_t next_ = 0;
+    std::int32_t position_ = 0;
+};
+
+}  // namespace
+
+bool SelfTest::holds() const {
+    return !ways.empty() && ways.back().ratio > 0 && ways.back().ratio < 1 + limit;
+}
+
+Result<SelfTest> run_self_test(const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger, int threads,
+                               std::stop_token stop) {
+    const auto backend = make_cpu_backend(threads);
+    ForwardHook idle;
+    BareSteps bare(model, *backend, ledger, nullptr);
+    BareSteps hooked(model, *backend, ledger, &idle);
+    const auto spec = lane_from_name("static");
+    if (!spec) return spec.error();
+    const auto lane = make_lane(*spec, {model.weights, nullptr, backend.get(), ledger});
+    if (!lane) return lane.error();
+
+    enum { is_bare, is_hooked, is_lane, n_way };
+    std::array<std::vector<double>, n_way> times;
+    std::vector<double> event_times;
+    const auto timed = [](auto&& make, std::vector<double>& into) -> Result<void> {
+        const std::int64_t start = now_ns();
+        const auto done = make();
+        into.push_back(static_cast<double>(now_ns() - start));
+        return done;
+    };
+    for (int pass = 0; pass < n_pass; ++pass) {
+        DS_TRY(bare.begin());
+        DS_TRY(hooked.begin());
+        DS_TRY((*lane)->start(
+            {.requests = {{.prompt = prompt_for(model.weights->config), .new_tokens = steps_per_pass + 1}},
+             .sampling = {},
+             .stop_ids = {}}));
+        const auto lane_step = [&](std::vector<double>* into) -> Result<void> {
+            const auto ready = (*lane)->ready();
+            if (!ready) return ready.error();
+            const auto step = (*lane)->step();
+            if (!step) return step.error();
+            if (into == nullptr) return {};
+            into->push_back(static_cast<double>(step->end_ns - step->start_ns));
+            return timed(
+                [&]() -> Result<void> {
+                    if ((*lane)->cache()->bytes().live == 0 || read_process_memory().rss == 0)
+                        return Error{ErrorKind::internal, "A step has left nothing in the cache."};
+                    return {};
+                },
+                event_times);
+        };
+        DS_TRY(lane_step(nullptr));
+        for (int i = 0; i < steps_per_pass; ++i) {
+            if (stop.stop_requested()) return Error{ErrorKind::cancelled, "Stopped on request."};
+            for (int k = 0; k < n_way; ++k) {
+                switch ((i + k) % n_way) {
+                    case is_bare: DS_TRY(timed([&] { return bare.step(); }, times[is_bare])); break;
+                    case is_hooked: DS_TRY(timed([&] { return hooked.step(); }, times[is_hooked])); break;
+                    default: DS_TRY(lane_step(&times[is_lane]));
+                }
+            }
+        }
+        (*lane)->finish();
+    }
+
+    SelfTest test;
+    test.steps = n_pass * steps_per_pass;
+    test.threads = threads;
+    test.events_ns = summarize(event_times).median;
+    static constexpr std::array<std::pair<const char*, const char*>, n_way> words = {
+        {{"bare", "forward call and the largest logit"},
+         {"empty hook", "the same with a hook that does nothing: taps cost at most this when off"},
+         {"lane", "as runs measure it: counters on, taps off"}}};
+    for (std::size_t way = 0; way < n_way; ++way) {
+        const double median = summarize(times[way]).median;
+        test.ways.push_back({words[way].first, words[way].second, median,
+                             median / summarize(times[is_bare]).median,
+                             bootstrap_paired_ratio(times[way], times[is_bare])});
+    }
+    return test;
+}
+
+}  // namespace decodescope
