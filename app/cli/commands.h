@@ -16,6 +16,7 @@ struct Session {
 /// Each adds one subcommand with its options; its callback does the work and sets `session.exitCode`.
 void addRunCommand(CLI::App& app, Session& session);
 void addBenchCommand(CLI::App& app, Session& session);
+void addSweepCommand(CLI::App& app, Session& session);
 void addInspectCommand(CLI::App& app, Session& session);
 void addTokenizeCommand(CLI::App& app, Session& session);
 void addFaultsCommand(CLI::App& app, Session& session);

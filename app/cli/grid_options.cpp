@@ -10,6 +10,7 @@
 #include "app/cli/output.h"
 #include "engine/formats/model_source.h"
 #include "engine/measure/environment.h"
+#include "engine/plan/memory_plan.h"
 
 namespace decodescope::cli {
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int maxTokens = 1 << 24;
 constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+constexpr double usableShare = 0.9;  // of the memory there is, so that the system is left something
 
 }  // namespace
 
@@ -107,7 +109,12 @@ Result<CellSettings> GridOptions::settings() const {
     settings.repetitions = repetitions_;
     if (seconds_ > 0) settings.precision = {interval_ / 100, interval_ > 0 ? seconds_ : 0};
     settings.compare = !noCompare_;
-    if (memory_ > 0) settings.memory = static_cast<std::uint64_t>(memory_ * gib);
+    const std::int64_t available = available_memory();
+    if (memory_ > 0) {
+        settings.memory = static_cast<std::uint64_t>(memory_ * gib);
+    } else if (available > 0) {
+        settings.memory = static_cast<std::uint64_t>(usableShare * static_cast<double>(available));
+    }
     return settings;
 }
 

@@ -9,8 +9,8 @@
 
 #include "engine/experiment/events.h"
 #include "engine/experiment/experiment.h"
-#include "engine/sweep/grid.h"
 #include "engine/formats/load_watch.h"
+#include "engine/sweep/grid.h"
 
 namespace decodescope::cli {
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "app/cli/cells_text.h"
 #include "app/cli/commands.h"
 #include "app/cli/document_text.h"
 #include "app/cli/output.h"
@@ -15,6 +16,7 @@
 #include "engine/core/quote.h"
 #include "engine/core/text_file.h"
 #include "engine/experiment/json_fields.h"
+#include "engine/sweep/cell_json.h"
 
 namespace decodescope::cli {
 
@@ -113,6 +115,20 @@ Result<std::string> showComparison(const File& file, Format format) {
     return rowsText(rows, columns, format) + (format == Format::csv ? "" : notes);
 }
 
+/// Cells of a bench or a sweep, one per line or in one document.
+Result<std::string> showCells(const File& file, Format format) {
+    std::vector<Cell> cells;
+    const bool together = file.lines.size() == 1 && file.document.contains("cells");
+    const Ordered list = together ? file.document["cells"] : Ordered(file.lines);
+    for (const Ordered& json : list) {
+        auto cell = parse_cell(json.dump(-1, ' ', false, Ordered::error_handler_t::replace));
+        if (!cell) return cell.error();
+        cells.push_back(*std::move(cell));
+    }
+    if (format == Format::json && together) return documentText(file.document, format);
+    return sweepText(cells, format);
+}
+
 /// One kind of file. A kind of which this command knows no better is shown member by member.
 struct Kind {
     const char* schema;
@@ -133,6 +149,11 @@ constexpr Kind kinds[] = {
     {"decodescope.compared_lane/1", true, showComparison},
     {"decodescope.inside/1", false, showDocument},
     {"decodescope.lane/1", true, showLanes},
+    {"decodescope.cell/1", true, showCells},
+    {"decodescope.bench/1", false, showCells},
+    {"decodescope.sweep/1", false, showCells},
+    {"decodescope.sweep_estimate/1", false, showDocument},
+    {"decodescope.self_test/1", false, showDocument},
 };
 
 Error notOurs(const std::string& path, std::string_view what) {

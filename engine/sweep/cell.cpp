@@ -8,6 +8,8 @@
 #include "engine/core/timestamp.h"
 #include "engine/experiment/precision.h"
 #include "engine/experiment/runner.h"
+#include "engine/experiment/text_table.h"
+#include "engine/plan/memory_plan.h"
 
 namespace decodescope {
 
@@ -169,6 +171,32 @@ Result<LaneSpec> lane_for(const LaneSpec& lane, const TestShape& shape) {
     return adapted;
 }
 
+/// Refuses a lane whose cache, buffers and the weights would not fit into `settings.memory`. Lanes without a
+/// cache need little beside the weights, and are left to the guard that watches allocations.
+Result<void> check_memory(const LaneSpec& lane, const TestShape& shape, const CellSettings& settings,
+                          const ModelConfig& model) {
+    if (settings.memory == 0 || lane.mode == LaneMode::naive) return {};
+    PlanRequest request;
+    request.cache = lane.cache;
+    request.window = effective_window(lane.window, model.window);
+    request.batch = lane.batching == Batching::single ? 1 : shape.n_parallel;
+    request.new_tokens = shape.new_tokens();
+    request.context = shape.prompt_length() + shape.n_gen;
+    request.prefill_chunk = lane.prefill_chunk;
+    request.threads = shape.n_threads;
+    const auto plan = plan_memory(plan_shape(model, model.name), request);
+    if (!plan) return {};
+    const auto needed = static_cast<std::uint64_t>(plan->tensors());
+    if (needed <= settings.memory) return {};
+    const auto text = [](auto bytes) { return human_bytes(static_cast<double>(bytes)); };
+    return Error{
+        ErrorKind::out_of_memory,
+        fmt::format("It would need {} ({} of weights, {} of KV cache, {} of buffers), more than the {} there "
+                    "are.",
+                    text(needed), text(plan->weights), text(plan->kv.reserved), text(plan->work()),
+                    text(settings.memory))};
+}
+
 }  // namespace
 
 const char* to_string(CellStatus status) {
@@ -252,7 +280,8 @@ Experiment experiment_of(const TestShape& shape, const CellSettings& settings, c
         Experiment alone = experiment;
         alone.lanes = {*adapted};
         const auto valid = alone.validate();
-        const auto fits = valid ? check_against_model(alone, model) : valid;
+        auto fits = valid ? check_against_model(alone, model) : valid;
+        if (fits) fits = check_memory(*adapted, shape, settings, model);
         if (!fits) {
             refuse(lane, fits.error());
             continue;
