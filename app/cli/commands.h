@@ -17,6 +17,7 @@ struct Session {
 void addRunCommand(CLI::App& app, Session& session);
 void addBenchCommand(CLI::App& app, Session& session);
 void addSweepCommand(CLI::App& app, Session& session);
+void addMistakesCommand(CLI::App& app, Session& session);
 void addInspectCommand(CLI::App& app, Session& session);
 void addTokenizeCommand(CLI::App& app, Session& session);
 void addFaultsCommand(CLI::App& app, Session& session);

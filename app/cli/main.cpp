@@ -40,6 +40,7 @@ int parseAndRun(int argc, char** argv) {
     decodescope::cli::addRunCommand(app, session);
     decodescope::cli::addBenchCommand(app, session);
     decodescope::cli::addSweepCommand(app, session);
+    decodescope::cli::addMistakesCommand(app, session);
     decodescope::cli::addInspectCommand(app, session);
     decodescope::cli::addTokenizeCommand(app, session);
     decodescope::cli::addGetCommand(app, session);

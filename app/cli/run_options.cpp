@@ -101,7 +101,16 @@ RunOptions::RunOptions(CLI::App& command) : command_(command), laneOptions_(comm
     command.add_option("--warmup", warmup_, "Untimed passes of each lane before the timed ones")
         ->option_text("N [1]")
         ->check(range(0, 10'000));
-    command.add_option("-r,--repetitions", repetitions_, "Timed repetitions")
+    command
+        .add_option(
+            "--interval", interval_,
+            "Go on repeating until the 95 % interval of every lane's median is at most +- this many percent")
+        ->option_text("PERCENT")
+        ->check(numberFrom(0, 99));
+    command.add_option("--seconds", seconds_, "Go on repeating for at most so long")
+        ->option_text("S [60 with --interval]")
+        ->check(numberFrom(0, 1e6));
+    command.add_option("-r,--repetitions", repetitions_, "Timed repetitions, at least")
         ->option_text("N [1]")
         ->check(range(1, 10'000));
     command
@@ -141,6 +150,8 @@ Result<Experiment> RunOptions::experiment(std::vector<std::string>& warnings) co
     if (given("--threads")) experiment->threads = threads_;
     if (given("--warmup")) experiment->warmup = warmup_;
     if (given("--repetitions")) experiment->repetitions = repetitions_;
+    if (given("--interval")) experiment->precision = {interval_ / 100, seconds_};
+    if (given("--seconds")) experiment->precision.seconds = seconds_;
     DS_TRY(experiment->validate());
     return experiment;
 }

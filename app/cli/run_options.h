@@ -49,6 +49,8 @@ private:
     int threads_ = 0;
     int warmup_ = 1;
     int repetitions_ = 1;
+    double interval_ = 0;
+    double seconds_ = 60;
     std::string interleave_;
     LaneOptions laneOptions_;
 };

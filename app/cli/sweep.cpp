@@ -15,6 +15,8 @@
 #include "app/cli/output.h"
 #include "app/cli/progress.h"
 #include "engine/core/quote.h"
+#include "engine/experiment/json_fields.h"
+#include "engine/experiment/text_table.h"
 #include "engine/sweep/estimate.h"
 
 namespace decodescope::cli {

@@ -13,12 +13,6 @@ namespace decodescope {
 
 namespace {
 
-/// Three significant digits without an exponent.
-std::string short_number(double value) {
-    const double size = std::abs(value);
-    return fmt::format("{:.{}f}", value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
-}
-
 std::string rate_text(const Cell& cell) {
     const auto rates = cell.samples_ts();
     if (rates.empty()) return "not measured";
@@ -73,6 +67,11 @@ void add_spread(std::vector<std::string>& row, const std::vector<double>& sample
 }
 
 }  // namespace
+
+std::string short_number(double value) {
+    const double size = std::abs(value);
+    return fmt::format("{:.{}f}", value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+}
 
 TextTable cell_table(const std::vector<Cell>& cells) {
     TextTable table;

@@ -9,6 +9,9 @@
 
 namespace decodescope {
 
+/// About three significant digits, without an exponent.
+std::string short_number(double value);
+
 /// One row per cell for people: rates as medians with their 95 % interval, shares of what the machine can do,
 /// the speed-up against the reference lane or why there is none, and what did not run with its reason.
 TextTable cell_table(const std::vector<Cell>& cells);

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "engine/experiment/record_json.h"
+#include "engine/sweep/cell_text.h"
 
 namespace decodescope {
 
@@ -50,10 +51,6 @@ bool steps_are_tokens(const Cell& cell) {
 bool output_differs(const Cell& cell) {
     return cell.speed_up.why_not == "not shown: output differs" ||
            cell.speed_up.why_not == "not shown: not the same tokens";
-}
-
-std::string number(double value) {
-    return fmt::format("{:.3g}", value);
 }
 
 OrderedJson fit_json(const LineFit& fit) {
@@ -153,8 +150,9 @@ std::vector<BreakEven> find_break_even(const std::vector<Cell>& cells) {
             const auto fast = step_medians(cell);
             double naive_sum = median_of(naive.ttft_ns);
             double sum = median_of(cell.ttft_ns);
-            // The first token comes with the prefill; then one with every step.
-            int pays_from = sum <= naive_sum ? 1 : 0;
+            // The first token comes with the prefill, which is the same work for both; then one with every
+            // step.
+            int pays_from = 0;
             for (std::size_t i = 0; i < std::min(slow.size(), fast.size()); ++i) {
                 naive_sum += slow[i];
                 sum += fast[i];
@@ -196,11 +194,12 @@ TextTable depth_table(const std::vector<DepthCost>& depth) {
                     "points"};
     table.right = {false, true, true, true, true, true, true};
     for (const DepthCost& d : depth) {
-        table.rows.push_back({d.lane, std::to_string(d.n_parallel), std::to_string(d.n_threads),
-                              fmt::format("{} +- {}", number(d.fit.slope), number(d.fit.slope_error)),
-                              number(d.fit.intercept / 1e6),
-                              d.passes == 0 ? "-" : fmt::format("{:.2f} +- {:.2f}", d.passes, d.passes_error),
-                              std::to_string(d.fit.n)});
+        table.rows.push_back(
+            {d.lane, std::to_string(d.n_parallel), std::to_string(d.n_threads),
+             fmt::format("{} +- {}", short_number(d.fit.slope), short_number(d.fit.slope_error)),
+             short_number(d.fit.intercept / 1e6),
+             d.passes == 0 ? "-" : fmt::format("{:.2f} +- {:.2f}", d.passes, d.passes_error),
+             std::to_string(d.fit.n)});
     }
     return table;
 }

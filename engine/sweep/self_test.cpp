@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/sweep/self_test.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -15,13 +17,23 @@ namespace decodescope {
 
 namespace {
 
-constexpr int prompt_length = 32;
-constexpr int steps_per_pass = 64;
+constexpr int most_prompt = 32;
+constexpr int most_steps = 64;
 constexpr int n_pass = 16;
+
+/// As long as the model has positions for.
+struct Lengths {
+    int prompt = 0;
+    int steps = 0;
+};
+Lengths lengths_for(const ModelConfig& model) {
+    const int prompt = std::min(most_prompt, model.n_positions / 2);
+    return {prompt, std::min(most_steps, model.n_positions - prompt - 1)};
+}
 
 std::vector<std::int32_t> prompt_for(const ModelConfig& model) {
     std::vector<std::int32_t> ids;
-    for (int i = 0; i < prompt_length; ++i) ids.push_back(i * 7 % model.vocab);
+    for (int i = 0; i < lengths_for(model).prompt; ++i) ids.push_back(i * 7 % model.vocab);
     return ids;
 }
 
@@ -38,19 +50,20 @@ public:
 
     Result<void> begin() {
         const ModelConfig& config = weights_.config;
-        const int slots = prompt_length + steps_per_pass;
+        const auto [prompt, steps] = lengths_for(config);
+        const int slots = prompt + steps;
         auto cache =
             make_cache({.kind = CacheKind::static_}, {config.n_layer, 1, config.n_kv_head, config.head_dim},
-                       {slots, prompt_length, 0, window()}, ledger_);
+                       {slots, prompt, 0, window()}, ledger_);
         if (!cache) return cache.error();
         cache_ = *std::move(cache);
-        DS_TRY(workspace_.reserve(config, 1, prompt_length, 1,
-                                  backend_.scores_floats(prompt_length, slots, config.head_dim), slots));
-        call_.reserve(1, prompt_length);
+        DS_TRY(workspace_.reserve(config, 1, prompt, 1,
+                                  backend_.scores_floats(prompt, slots, config.head_dim), slots));
+        call_.reserve(1, prompt);
         call_.clear();
         call_.add_row(prompt_for(config), 0);
-        rows_ = {prompt_length - 1};
-        position_ = prompt_length;
+        rows_ = {prompt - 1};
+        position_ = prompt;
         return call();
     }
 
@@ -94,6 +107,11 @@ bool SelfTest::holds() const {
 
 Result<SelfTest> run_self_test(const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger, int threads,
                                std::stop_token stop) {
+    const auto [n_prompt, n_step] = lengths_for(model.weights->config);
+    if (n_prompt < 1 || n_step < 1) {
+        return Error{ErrorKind::capacity, fmt::format("The model has {} positions, too few to decode.",
+                                                      model.weights->config.n_positions)};
+    }
     const auto backend = make_cpu_backend(threads);
     ForwardHook idle;
     BareSteps bare(model, *backend, ledger, nullptr);
@@ -116,7 +134,7 @@ Result<SelfTest> run_self_test(const LoadedModel& model, std::shared_ptr<MemoryL
         DS_TRY(bare.begin());
         DS_TRY(hooked.begin());
         DS_TRY((*lane)->start(
-            {.requests = {{.prompt = prompt_for(model.weights->config), .new_tokens = steps_per_pass + 1}},
+            {.requests = {{.prompt = prompt_for(model.weights->config), .new_tokens = n_step + 1}},
              .sampling = {},
              .stop_ids = {}}));
         const auto lane_step = [&](std::vector<double>* into) -> Result<void> {
@@ -135,7 +153,7 @@ Result<SelfTest> run_self_test(const LoadedModel& model, std::shared_ptr<MemoryL
                 event_times);
         };
         DS_TRY(lane_step(nullptr));
-        for (int i = 0; i < steps_per_pass; ++i) {
+        for (int i = 0; i < n_step; ++i) {
             if (stop.stop_requested()) return Error{ErrorKind::cancelled, "Stopped on request."};
             for (int k = 0; k < n_way; ++k) {
                 switch ((i + k) % n_way) {
@@ -149,7 +167,7 @@ Result<SelfTest> run_self_test(const LoadedModel& model, std::shared_ptr<MemoryL
     }
 
     SelfTest test;
-    test.steps = n_pass * steps_per_pass;
+    test.steps = n_pass * n_step;
     test.threads = threads;
     test.events_ns = summarize(event_times).median;
     static constexpr std::array<std::pair<const char*, const char*>, n_way> words = {

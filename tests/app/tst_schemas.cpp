@@ -119,6 +119,23 @@ private slots:
         json("account", account + QStringList{"--format", "json"});
         json("account without a run", account + QStringList{"--no-run", "--format", "json"});
         lines("account lines", account, "account_line");
+        const QStringList grid = QStringList{"--lanes",   "naive,static+position-restart,int8,continuous",
+                                             "-p",        "6",
+                                             "-n",        "3",
+                                             "-d",        "0,4",
+                                             "-r",        "2",
+                                             "--seconds", "0"} +
+                                 tiny;
+        json("bench", QStringList{"bench", "--format", "json"} + grid);
+        json("bench without repetition",
+             QStringList{"bench", "--format", "json", "--lanes", "static", "-p", "4", "-n", "0", "-r", "1"} +
+                 tiny);
+        lines("cells", QStringList{"bench"} + grid);
+        json("self-test", QStringList{"bench", "--self-test", "--format", "json"} + tiny);
+        json("sweep estimate", QStringList{"sweep", "--dry-run", "--format", "json"} + grid);
+        lines("sweep estimate lines", QStringList{"sweep", "--dry-run"} + grid, "sweep_estimate_line");
+        json("mistakes", {"mistakes", "--format", "json"});
+        lines("mistake lines", {"mistakes"}, "mistake");
         json("tokens", {"tokenize", "--text", "Mr. Bennet", "--format", "json"}, "tokens");
         lines("token lines", {"tokenize", "--text", "Mr. Bennet"}, "token_line");
     }
@@ -176,6 +193,30 @@ private slots:
             cli(QStringList{"inside", record, "--format", "json", "--output", path} + words);
         QVERIFY2(outcome.exitCode == 0, outcome.err);
         expectValid(path, {}, false);
+    }
+
+    void sweepFiles() {
+        const QString path = m_folder.filePath("sweep.jsonl");
+        const QStringList sweep = {"sweep", "--model",  "preset:tiny", "--lanes", "naive,static", "-p", "4",
+                                   "-n",    "2,3,4",    "-r",          "2",       "--seconds",    "0",  "-o",
+                                   path,    "--format", "json"};
+        const Outcome outcome = cli(sweep);
+        QVERIFY2(outcome.exitCode == 0, outcome.err);
+        expectValid(path, {}, true);
+        const QString printed = m_folder.filePath("sweep.json");
+        write(printed, outcome.out);
+        expectValid(printed, {}, false);
+        const Outcome merged = cli({"sweep", "merge", path, "--format", "jsonl", "--output", printed});
+        QVERIFY2(merged.exitCode == 0, merged.err);
+        expectValid(printed, {}, true);
+    }
+
+    void calibrations() {
+        QVERIFY(qputenv("XDG_CACHE_HOME", m_folder.path().toUtf8()));
+        const Outcome outcome =
+            cli({"bench", "--model", "preset:tiny", "-p", "4", "-n", "0", "-r", "1", "--lanes", "static"});
+        QVERIFY2(outcome.exitCode == 0, outcome.err);
+        expectValid(m_folder.filePath("decodescope/calibration.json"), {}, false);
     }
 
     void chromeTraces() {

@@ -133,6 +133,24 @@ private slots:
         QCOMPARE(record->lanes[0].repetitions.size(), std::size_t{2});
     }
 
+    void warmsUpUnlessAskedNotTo() {
+        const auto allocations = [](int warmup) {
+            Fixture fixture;
+            Experiment experiment = race({"static"});
+            experiment.warmup = warmup;
+            experiment.repetitions = 1;
+            const std::uint64_t before = fixture.ledger->n_allocation();
+            const auto record = fixture.run(experiment);
+            if (!record || record->lanes[0].repetitions.size() != 1) return std::uint64_t{0};
+            return fixture.ledger->n_allocation() - before;
+        };
+        // A pass makes its cache and buffers, and leaves nothing to the next.
+        const std::uint64_t none = allocations(0);
+        QVERIFY(none > 0);
+        QCOMPARE(allocations(1) - none, allocations(2) - allocations(1));
+        QVERIFY(allocations(1) > none);
+    }
+
     void saysWhoElseWasBusy() {
         Fixture fixture;
         const auto record = fixture.run(race({"static"}));

@@ -57,7 +57,7 @@ private slots:
 
     void badValuesAreNamed_data() {
         QTest::addColumn<QString>("sentence");
-        QTest::newRow("parallel") << "n_parallel is 0, expected at least 1.";
+        QTest::newRow("parallel") << "n_parallel is 0, expected 1 to 256.";
         QTest::newRow("huge") << "The grid has 1000000 points, expected at most 100000.";
     }
     void badValuesAreNamed() {
