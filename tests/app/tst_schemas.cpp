@@ -132,8 +132,6 @@ private slots:
                  tiny);
         lines("cells", QStringList{"bench"} + grid);
         json("self-test", QStringList{"bench", "--self-test", "--format", "json"} + tiny);
-        json("sweep estimate", QStringList{"sweep", "--dry-run", "--format", "json"} + grid);
-        lines("sweep estimate lines", QStringList{"sweep", "--dry-run"} + grid, "sweep_estimate_line");
         json("mistakes", {"mistakes", "--format", "json"});
         lines("mistake lines", {"mistakes"}, "mistake");
         json("tokens", {"tokenize", "--text", "Mr. Bennet", "--format", "json"}, "tokens");
@@ -209,6 +207,17 @@ private slots:
         const Outcome merged = cli({"sweep", "merge", path, "--format", "jsonl", "--output", printed});
         QVERIFY2(merged.exitCode == 0, merged.err);
         expectValid(printed, {}, true);
+    }
+
+    void sweepEstimates() {
+        const QStringList dry = {
+            "sweep", "--dry-run", "--model", "preset:tiny", "--lanes", "naive,continuous,int8", "-p", "6",
+            "-n",    "3",         "-d",      "0,4",         "--format"};
+        const QString path = m_folder.filePath("estimate.json");
+        write(path, cli(dry + QStringList{"json"}).out);
+        expectValid(path, {}, false);
+        write(path, cli(dry + QStringList{"jsonl"}).out);
+        expectValid(path, "sweep_estimate_line", true);
     }
 
     void calibrations() {
