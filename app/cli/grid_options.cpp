@@ -67,8 +67,6 @@ GridOptions::GridOptions(CLI::App& command, Defaults defaults)
                     "GiB that weights, caches and buffers may take; lanes that need more are refused")
         ->option_text("GIB [what is available]")
         ->check(numberFrom(0, 1e6));
-    command.add_flag("--no-compare", noCompare_,
-                     "Do not compare lanes: each follows its own tokens, and no speed-up is shown");
     command.add_flag("--no-drift-check", noDriftCheck_, "Do not repeat the first test at the end");
 }
 
@@ -108,7 +106,6 @@ Result<CellSettings> GridOptions::settings() const {
     settings.warmup = warmup_;
     settings.repetitions = repetitions_;
     if (seconds_ > 0) settings.precision = {interval_ / 100, interval_ > 0 ? seconds_ : 0};
-    settings.compare = !noCompare_;
     const std::int64_t available = available_memory();
     if (memory_ > 0) {
         settings.memory = static_cast<std::uint64_t>(memory_ * gib);

@@ -26,7 +26,6 @@ public:
     GridOptions(CLI::App& command, Defaults defaults);
 
     const std::string& model() const { return model_; }
-    bool compares() const { return !noCompare_; }
     bool givesShapes() const { return given("--n-prompt") || given("--n-gen"); }
     bool repeatsFirst() const { return !noDriftCheck_; }
     /// The values to be combined.
@@ -50,7 +49,6 @@ private:
     int warmup_ = 1;
     std::uint64_t seed_ = 1;
     double memory_ = 0;
-    bool noCompare_ = false;
     bool noDriftCheck_ = false;
     LaneOptions laneOptions_;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/experiment/precision.h"
 #include "engine/experiment/record_json.h"
 
 namespace decodescope {
@@ -169,6 +170,9 @@ std::vector<std::pair<std::string, std::string>> headline(const Record& record) 
                                          ? to_string(record.status)
                                          : fmt::format("{}: {}", to_string(record.status), record.reason));
     }
+    if (const std::string sentence = achieved_precision(record).sentence; !sentence.empty())
+        lines.emplace_back("Doubt", sentence);
+    for (const std::string& doubt : doubts(record.environment)) lines.emplace_back("Doubt", doubt);
     return lines;
 }
 

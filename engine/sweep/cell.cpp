@@ -253,7 +253,6 @@ Experiment experiment_of(const TestShape& shape, const CellSettings& settings, c
     Experiment experiment;
     experiment.model = settings.model;
     experiment.threads = shape.n_threads;
-    experiment.drive = settings.compare ? Drive::forced : Drive::free;
     experiment.new_tokens = shape.new_tokens();
     experiment.warmup = settings.warmup;
     experiment.repetitions = settings.repetitions;

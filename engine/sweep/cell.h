@@ -97,7 +97,6 @@ struct CellSettings {
     /// Most bytes that tensors of a test may take, weights included; 0 = no limit. A lane whose cache and
     /// buffers would not fit is not begun; what cannot be foreseen is refused when it is asked for.
     std::uint64_t memory = 0;
-    bool compare = true;  ///< feed all lanes the reference's tokens and compare their logits
 };
 
 /// The experiment that is run for a test, with the lanes that can do it. Lanes that cannot are in `refused`

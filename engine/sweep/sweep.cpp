@@ -48,7 +48,6 @@ std::string Sweep::id(const std::string& model_hash) const {
     json["repetitions"] = settings.repetitions;
     json["interval"] = settings.precision.interval;
     json["seconds"] = settings.precision.seconds;
-    json["compare"] = settings.compare;
     json["lanes"] = OrderedJson::array();
     for (const LaneSpec& lane : settings.lanes) json["lanes"].push_back(lane_json(lane));
     json["points"] = OrderedJson::array();

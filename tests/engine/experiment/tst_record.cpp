@@ -457,6 +457,18 @@ private slots:
         for (const QString& row : rows) QCOMPARE(row.count('|'), rows[0].count('|'));
     }
 
+    void doubts_are_said() {
+        Record record = sample_record();
+        QVERIFY(to_plain_text(record).find("Doubt") == std::string::npos);
+        record.environment.use.others = 0.5;
+        record.experiment.precision = {0.001, 1};
+        const QString text = QString::fromStdString(to_plain_text(record));
+        QVERIFY2(text.contains("Doubt   Other programs took 50 % of the machine's processors"),
+                 qPrintable(text));
+        QVERIFY2(text.contains("Doubt   After 2 repetitions the median of lane "), qPrintable(text));
+        QVERIFY(to_markdown(record).find("- **Doubt**: Other programs") != std::string::npos);
+    }
+
     void control_characters_are_shown_not_sent() {
         Record record = sample_record();
         for (LaneRecord& lane : record.lanes) lane.texts = {"a\x1b[2Jb\n\x7f"};
