@@ -462,6 +462,7 @@ private slots:
         QVERIFY(to_plain_text(record).find("Doubt") == std::string::npos);
         record.environment.use.others = 0.5;
         record.experiment.precision = {0.001, 1};
+        record.lanes[0].repetitions[1].steps[1].end_ns += 5000;
         const QString text = QString::fromStdString(to_plain_text(record));
         QVERIFY2(text.contains("Doubt   Other programs took 50 % of the machine's processors"),
                  qPrintable(text));
