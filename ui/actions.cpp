@@ -243,6 +243,12 @@ QList<Actions::Entry> Actions::shortcutEntries() const {
     entries.append({inside, tr("Step back, step on"), tr("Left, Right")});
     entries.append({inside, tr("Ten steps back, ten on"), tr("Page Up, Page Down")});
     entries.append({inside, tr("First step, last step"), tr("Home, End")});
+    const QString charts = tr("Charts");
+    entries.append({charts, tr("Zoom in, zoom out"), tr("W, S or +, -")});
+    entries.append({charts, tr("Earlier, later"), tr("A, D")});
+    entries.append({charts, tr("Read values, point by point"), tr("Left, Right")});
+    entries.append({charts, tr("Show everything"), tr("Home")});
+    entries.append({charts, tr("Logarithmic y, x"), tr("L, Shift+L")});
     entries.append({tr("Text"), tr("Select all, copy"), tr("Ctrl+A, Ctrl+C")});
     return entries;
 }

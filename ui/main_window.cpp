@@ -20,7 +20,9 @@
 #include "engine/measure/process_memory.h"
 #include "ui/actions.h"
 #include "ui/chart/chart.h"
+#include "ui/chart/chart_link.h"
 #include "ui/chart/format.h"
+#include "ui/chart/line_chart.h"
 #include "ui/exactness/exactness_page.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
@@ -62,7 +64,8 @@ MainWindow::MainWindow(Theme& theme, Options options)
     : m_theme(theme),
       m_settings(options.settingsPath),
       m_session(std::make_unique<Session>(nullptr, options.engine, options.ringCapacity)),
-      m_actions(new Actions(this)) {
+      m_actions(new Actions(this)),
+      m_link(new ChartLink(this)) {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(QStringLiteral("DecodeScope"));
     setAcceptDrops(true);
@@ -99,8 +102,10 @@ void MainWindow::buildPages() {
     m_pages->addWidget(m_memory);
     m_pages->addWidget(m_inside);
     m_pages->addWidget(m_exactness);
-    for (Chart* chart : charts())
+    for (Chart* chart : charts()) {
         connect(chart, &Chart::notice, this, [this](const QString& text) { m_progress->setText(text); });
+        if (auto* lines = qobject_cast<LineChart*>(chart)) lines->setLink(m_link);
+    }
 
     auto* right = new QWidget(this);
     auto* column = new QVBoxLayout(right);
@@ -298,6 +303,7 @@ void MainWindow::connectSession() {
                 m_messages->clear();
                 if (!m_restarted.isEmpty()) m_messages->showMessage(MessageBar::Kind::info, m_restarted);
                 m_restarted.clear();
+                m_link->reset();
                 m_data.begin(experiment, started, *m_session->model(), m_session->environment());
                 updateStatus();
             });

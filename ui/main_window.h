@@ -21,6 +21,7 @@ namespace decodescope {
 class Actions;
 class BarButton;
 class Chart;
+class ChartLink;
 class ExactnessPage;
 class ExperimentPanel;
 class InsidePage;
@@ -65,6 +66,8 @@ public:
     MessageBar* messages() const { return m_messages; }
     Actions* actions() const { return m_actions; }
     ModelFetch* modelFetch() const { return m_fetch; }
+    /// What all line charts of the run share.
+    ChartLink* chartLink() const { return m_link; }
 
     /// Opens a model folder, an experiment, a record or a trace, whichever it is; says in the message bar if
     /// it is none.
@@ -137,6 +140,7 @@ private:
     RunData m_data;
     std::unique_ptr<Session> m_session;
     Actions* m_actions;
+    ChartLink* m_link;
     QString m_restarted;  // why the run that begins now does so; said once it has begun
     std::string m_demo;   // the demo experiment as JSON, to tell it from one that was changed
     ExperimentPanel* m_panel = nullptr;

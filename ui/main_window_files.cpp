@@ -14,6 +14,7 @@
 #include <QUrl>
 
 #include "ui/actions.h"
+#include "ui/chart/chart_link.h"
 #include "ui/chart/line_chart.h"
 #include "ui/chart/matrix_chart.h"
 #include "ui/exactness/exactness_page.h"
@@ -158,6 +159,7 @@ void MainWindow::openRecord(const QString& path) {
     m_panel->setExperiment(record->experiment);
     // First of all: what a page asks for when it sees the record comes after it.
     m_session->loadModel(record->experiment.model);
+    m_link->reset();
     m_data.show(std::make_shared<const Record>(std::move(*record)), m_session->model().get());
     remember(path);
     updateState();

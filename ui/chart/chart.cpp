@@ -61,7 +61,8 @@ void Chart::setSubtitle(const QString& subtitle) {
 
 void Chart::setDefinition(const QString& definition) {
     m_definition = definition;
-    setAccessibleDescription(definition);
+    const QString keys = keyHelp();
+    setAccessibleDescription(keys.isEmpty() ? definition : definition + QLatin1Char('\n') + keys);
 }
 
 void Chart::setEmptyText(const QString& text) {

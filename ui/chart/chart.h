@@ -92,6 +92,8 @@ protected:
     /// The palette or font has changed.
     virtual void applyTheme(const ThemeColors& /*colors*/) {}
     virtual void addMenuItems(QMenu& /*menu*/) {}
+    /// What keys do in this chart, for screen readers; behind the definition.
+    virtual QString keyHelp() const { return {}; }
     virtual bool legendBelow() const { return false; }
     virtual void toggleLegend(int /*index*/) {}
 

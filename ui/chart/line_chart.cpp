@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "ui/chart/axis_ticker.h"
+#include "ui/chart/chart_link.h"
 #include "ui/chart/chart_overlay.h"
 
 namespace decodescope {
@@ -36,7 +37,11 @@ LegendEntry::Mark legendMark(SeriesKind kind) {
 }  // namespace
 
 LineChart::LineChart(QWidget* parent)
-    : Chart(parent), m_plot(new QCustomPlot(this)), m_overlay(new ChartOverlay(this)) {
+    : Chart(parent),
+      m_plot(new QCustomPlot(this)),
+      m_overlay(new ChartOverlay(this)),
+      m_ownLink(new ChartLink(this)) {
+    setLink(m_ownLink);
     m_plot->setAttribute(Qt::WA_TransparentForMouseEvents);
     m_plot->setFocusPolicy(Qt::NoFocus);
     m_plot->setPlottingHints(QCP::phFastPolylines | QCP::phCacheLabels);
@@ -56,24 +61,50 @@ LineChart::LineChart(QWidget* parent)
     applyTheme(themeColors(palette()));
 }
 
-LineChart::~LineChart() = default;
+LineChart::~LineChart() {
+    m_link->remove(this);
+}
+
+void LineChart::setLink(ChartLink* link) {
+    if (m_link != nullptr) {
+        m_link->remove(this);
+        m_link->disconnect(this);
+    }
+    m_link = link != nullptr ? link : m_ownLink;
+    m_link->add(this);
+    connect(m_link, &ChartLink::rangeChanged, this, &LineChart::linkedRangeChanged);
+    connect(m_link, &ChartLink::logChanged, this, &LineChart::linkedLogChanged);
+    connect(m_link, &ChartLink::crosshairMoved, this, &LineChart::linkedCrosshairMoved);
+    applyXScale();
+    updateMargins();
+    markDirty();
+}
 
 void LineChart::setXAxis(const ChartAxis& axis) {
     m_x = axis;
+    m_xLogOfAxis = axis.log;
     m_xMax = 0;
-    m_plot->xAxis->setTicker(makeTicker(axis));
-    m_plot->xAxis->setScaleType(axis.log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    applyXScale();
     m_plot->xAxis->setLabel(axis.show_name ? axis.name : QString());
     updateMargins();
     markDirty();
 }
 
+void LineChart::applyXScale() {
+    m_x.log = m_xLogOfAxis || m_link->view(m_x.name).log;
+    m_plot->xAxis->setTicker(makeTicker(m_x));
+    m_plot->xAxis->setScaleType(m_x.log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    if (!m_bodySize.isEmpty()) fitTo(m_bodySize);
+}
+
 void LineChart::setYAxis(const ChartAxis& axis) {
     m_y = axis;
+    if (m_yLogByUser) m_y.log = *m_yLogByUser;
     m_yMax = 0;
     m_logFloor = 0;
-    m_plot->yAxis->setTicker(makeTicker(axis));
-    m_plot->yAxis->setScaleType(axis.log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    m_plot->yAxis->setTicker(makeTicker(m_y));
+    m_plot->yAxis->setScaleType(m_y.log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    if (!m_bodySize.isEmpty()) fitTo(m_bodySize);
     for (Series& series : m_series) series.rebuild = true;
     updateMargins();
     markDirty();
@@ -157,8 +188,8 @@ void LineChart::clear() {
     m_xMax = 0;
     m_yMax = 0;
     m_logFloor = 0;
-    m_userView = false;
-    m_crosshair.reset();
+    m_userY = false;
+    if (m_link == m_ownLink) m_link->reset();
     markDirty();
 }
 

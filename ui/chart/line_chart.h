@@ -14,6 +14,7 @@ class QCustomPlot;
 
 namespace decodescope {
 
+class ChartLink;
 class ChartOverlay;
 
 /// What an axis shows.
@@ -40,7 +41,9 @@ enum class SeriesKind {
 
 /// Lines over a common x axis, from 0, with ranges that only grow, in calm steps. The mouse shows a crosshair
 /// with the values of all series; wheel zooms, dragging pans, Home or double click shows everything again.
-/// Legend entries switch series off and on.
+/// Keys: W or + and S or - zoom, A and D pan, Left and Right move the crosshair, Home shows everything, L
+/// and Shift+L switch the axes' scales. Charts of one `ChartLink` do it together. Legend entries switch
+/// series off and on.
 class LineChart : public Chart {
     Q_OBJECT
 public:
@@ -70,19 +73,33 @@ public:
     void removeAllSeries();
     void setSeriesShown(int series, bool shown);
 
-    /// The crosshair at `x` without the mouse, e.g. to follow another chart; nullopt = none.
+    /// From now on this chart shares its x range, the scale of x and the crosshair with the others of `link`,
+    /// and its margins with those of them that have the same parent. Null: it is alone, as in the beginning.
+    void setLink(ChartLink* link);
+    /// The crosshair at `x` without the mouse, in all linked charts; nullopt = none.
     void setCrosshair(std::optional<double> x);
+    /// What the crosshair's value box says; empty without a crosshair.
+    QString crosshairText() const;
     /// Range shown now, x then y.
     std::pair<double, double> visibleX() const;
     std::pair<double, double> visibleY() const;
+    /// In all linked charts.
     void setVisibleX(double from, double to);
+    /// A logarithmic y axis where the chart's own is linear, or the other way round; stays when the axis is
+    /// set again. Stacked areas have none.
+    void setLogY(bool log);
+    bool canLogY() const;
+    /// The same of x, in all linked charts.
+    void setLogX(bool log);
+    /// Left edge of the plot in the chart, in pixels: the same in all linked charts of a page.
+    int plotLeft() const;
     /// Milliseconds of the last drawing of the plot.
     double lastReplotMilliseconds() const;
 
     bool isEmpty() const override;
     Table table(DataRange range) const override;
     void resetView() override;
-    bool isViewChanged() const override { return m_userView; }
+    bool isViewChanged() const override;
     QVector<LegendEntry> legend() const override;
 
 signals:
@@ -102,6 +119,8 @@ protected:
     void wheelEvent(QWheelEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void addMenuItems(QMenu& menu) override;
+    QString keyHelp() const override;
 
 private:
     struct Series {
@@ -135,7 +154,10 @@ private:
     void drawVisible();
     void clipToView();
     void fitTo(const QSize& size);
+    int labelWidth(Unit unit) const;
     void updateMargins();
+    void setMargins(int label_width);
+    void applyXScale();
     void restyle(const ThemeColors& colors);
     double drawnY(double y) const;
     std::optional<double> nearestX(double x) const;
@@ -143,6 +165,11 @@ private:
     void moveCrosshair(int direction);
     void zoom(double factor, QPointF center, bool vertical);
     void pan(QPointF delta);
+    void linkedRangeChanged(const QString& axis);
+    void linkedLogChanged(const QString& axis);
+    void linkedCrosshairMoved(const QString& axis);
+    double xLow() const;
+    QString rangeText() const;
     QRect plotArea() const;
 
     ChartAxis m_x;
@@ -150,12 +177,15 @@ private:
     std::vector<Series> m_series;
     QCustomPlot* m_plot = nullptr;  // owned as child widget
     ChartOverlay* m_overlay = nullptr;
-    bool m_userView = false;
-    double m_xMax = 0;  // ends of the automatic ranges; they only grow until `clear`
+    ChartLink* m_ownLink = nullptr;
+    ChartLink* m_link = nullptr;
+    bool m_xLogOfAxis = false;  // as `setXAxis` said; the link may say otherwise
+    std::optional<bool> m_yLogByUser;
+    bool m_userY = false;  // the y range was chosen; that of x stands in the link
+    double m_xMax = 0;     // ends of the automatic ranges; they only grow until `clear`
     double m_yMax = 0;
     double m_logFloor = 0;  // lower end of a log y axis; 0 = not known yet
     QSize m_bodySize;
-    std::optional<double> m_crosshair;
     std::optional<QPoint> m_dragFrom;
 };
 

@@ -9,6 +9,7 @@
 
 #include "ui/chart/axis_scale.h"
 #include "ui/chart/axis_ticker.h"
+#include "ui/chart/chart_link.h"
 #include "ui/chart/chart_overlay.h"
 #include "ui/chart/line_chart.h"
 #include "ui/theme/card.h"
@@ -276,13 +277,17 @@ void LineChart::updateRanges() {
                              : m_logFloor * 1000;
     }
     if (m_y.log) m_yMax = std::max(m_yMax, m_logFloor * 10);
-    if (m_userView) return;
-    const double x_low = m_x.log && m_x.minimum <= 0 ? std::min(1.0, m_xMax / 10) : m_x.minimum;
+    const double x_low = xLow();
     const double x_high = std::max(m_xMax, x_low + 1e-12);
-    // Room around points on the border, so that they are not cut in half.
-    const double x_room = points && !m_x.log ? (x_high - x_low) * 0.012 : 0;
+    if (const auto chosen = m_link->view(m_x.name).range) {
+        m_plot->xAxis->setRange(m_x.log ? std::max(chosen->first, x_low) : chosen->first, chosen->second);
+    } else {
+        // Room around points on the border, so that they are not cut in half.
+        const double x_room = points && !m_x.log ? (x_high - x_low) * 0.012 : 0;
+        m_plot->xAxis->setRange(x_low - x_room, x_high + x_room);
+    }
+    if (m_userY) return;
     const double y_room = m_y.log ? std::pow(m_yMax / m_logFloor, 0.04) : 1;
-    m_plot->xAxis->setRange(x_low - x_room, x_high + x_room);
     if (m_y.log) {
         m_plot->yAxis->setRange(m_logFloor / y_room, m_yMax * y_room);
     } else {
@@ -300,7 +305,7 @@ void LineChart::updateDrawing() {
     drawVisible();
     m_plot->yAxis->setTickLabels(!isEmpty());
     m_overlay->setMessage(isEmpty() ? emptyText() : QString());
-    m_overlay->setHint(m_userView ? tr("zoomed · double-click shows everything") : QString());
+    m_overlay->setHint(isViewChanged() ? tr("zoomed · double-click shows everything") : QString());
     m_plot->replot(QCustomPlot::rpQueuedRefresh);
     updateCrosshair();
 }
@@ -393,26 +398,46 @@ void LineChart::applyTheme(const ThemeColors& colors) {
     updateMargins();
 }
 
+double LineChart::xLow() const {
+    return m_x.log && m_x.minimum <= 0 ? std::min(1.0, m_xMax / 10) : m_x.minimum;
+}
+
+// Fixed by the kind of label, never by the labels of the moment, so that the plot stays put.
+int LineChart::labelWidth(Unit unit) const {
+    const QFontMetrics text(CardMetrics(font()).small_text);
+    switch (unit) {
+        case Unit::bytes:
+            return text.horizontalAdvance(
+                formatTick(888.8 * 0x1p20, 0.1 * 0x1p20, Unit::bytes, 888.8 * 0x1p20));
+        case Unit::error: return text.horizontalAdvance(QStringLiteral("1e-88"));
+        default: return text.horizontalAdvance(QStringLiteral("88,888"));
+    }
+}
+
 void LineChart::updateMargins() {
+    const QVector<LineChart*> page = m_link->chartsOf(parentWidget());
+    int widest = labelWidth(m_y.unit);
+    if (m_link == m_ownLink) return setMargins(widest);
+    for (const LineChart* chart : page) widest = std::max(widest, chart->labelWidth(chart->m_y.unit));
+    for (LineChart* chart : page) chart->setMargins(widest);
+}
+
+void LineChart::setMargins(int label_width) {
     const CardMetrics metrics(font());
     const QFontMetrics text(metrics.small_text);
-    const auto widest = [&](const ChartAxis& axis) {
-        // Fixed by the kind of label, never by the labels of the moment, so that the plot stays put.
-        switch (axis.unit) {
-            case Unit::bytes:
-                return text.horizontalAdvance(
-                    formatTick(888.8 * 0x1p20, 0.1 * 0x1p20, Unit::bytes, 888.8 * 0x1p20));
-            case Unit::error: return text.horizontalAdvance(QStringLiteral("1e-88"));
-            default: return text.horizontalAdvance(QStringLiteral("88,888"));
-        }
-    };
     const int gap = metrics.padding / 2;
     m_plot->xAxis->setTickLabelPadding(gap);
     m_plot->yAxis->setTickLabelPadding(gap);
     m_plot->xAxis->setLabelPadding(gap / 2);
     const int label = m_x.show_name ? text.height() + gap / 2 : 0;
-    m_plot->axisRect()->setMargins(QMargins(widest(m_y) + gap, text.height() / 2 + 3, widest(m_x) / 2 + 1,
-                                            text.height() + gap + label + 1));
+    const QMargins margins(label_width + gap, text.height() / 2 + 3, labelWidth(m_x.unit) / 2 + 1,
+                           text.height() + gap + label + 1);
+    if (m_plot->axisRect()->margins() == margins) return;
+    m_plot->axisRect()->setMargins(margins);
+    if (m_bodySize.isEmpty()) return;
+    fitTo(m_bodySize);
+    m_overlay->setPlotArea(plotArea());
+    markDirty();
 }
 
 void LineChart::layoutBody(const QRect& body) {
@@ -451,7 +476,7 @@ void LineChart::paintBody(QCPPainter& painter, const QRect& body, const ThemeCol
     fitTo(body.size());
     updateRanges();
     drawVisible();
-    const bool clip = m_userView && painter.modes().testFlag(QCPPainter::pmVectorized);
+    const bool clip = isViewChanged() && painter.modes().testFlag(QCPPainter::pmVectorized);
     if (clip) clipToView();
     painter.save();
     painter.translate(body.topLeft());

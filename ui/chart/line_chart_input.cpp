@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QMenu>
 #include <qcustomplot.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "ui/chart/chart_link.h"
 #include "ui/chart/chart_overlay.h"
 #include "ui/chart/line_chart.h"
 
@@ -30,12 +32,37 @@ std::optional<double> LineChart::nearestX(double x) const {
 }
 
 void LineChart::setCrosshair(std::optional<double> x) {
-    m_crosshair = x;
-    updateCrosshair();
+    m_link->setCrosshair(m_x.name, x);
+}
+
+QString LineChart::crosshairText() const {
+    return m_overlay->text();
+}
+
+void LineChart::linkedCrosshairMoved(const QString& axis) {
+    if (axis == m_x.name) updateCrosshair();
+}
+
+void LineChart::linkedRangeChanged(const QString& axis) {
+    if (axis != m_x.name) return;
+    if (isVisible()) {
+        refreshNow();
+    } else {
+        updateRanges();
+        markDirty();
+    }
+}
+
+void LineChart::linkedLogChanged(const QString& axis) {
+    if (axis != m_x.name) return;
+    applyXScale();
+    m_xMax = 0;
+    linkedRangeChanged(axis);
 }
 
 void LineChart::updateCrosshair() {
-    const std::optional<double> x = m_crosshair ? nearestX(*m_crosshair) : std::nullopt;
+    const std::optional<double> wanted = m_link->view(m_x.name).crosshair;
+    const std::optional<double> x = wanted ? nearestX(*wanted) : std::nullopt;
     const QCPRange range = m_plot->xAxis->range();
     if (!x || *x < range.lower || *x > range.upper) {
         m_overlay->clearCrosshair();
@@ -44,7 +71,12 @@ void LineChart::updateCrosshair() {
     QVector<ChartOverlay::Value> values;
     for (const Series& series : m_series) {
         const auto it = std::lower_bound(series.x.begin(), series.x.end(), *x);
-        if (!series.shown || it == series.x.end() || *it != *x) continue;
+        if (!series.shown || it == series.x.end()) continue;
+        // A step that made several tokens stands at its last one and answers for all of them. Two points are
+        // a limit, not steps.
+        const bool within =
+            m_x.whole && it != series.x.begin() && series.x.size() > 2 && series.kind != SeriesKind::points;
+        if (*it != *x && !within) continue;
         const auto i = it - series.x.begin();
         const double y = series.y[static_cast<std::size_t>(i)];
         if (series.kind == SeriesKind::range) {
@@ -73,17 +105,16 @@ void LineChart::mouseMoveEvent(QMouseEvent* event) {
         return;
     }
     if (plotArea().contains(position) && !isEmpty()) {
-        m_crosshair = m_plot->xAxis->pixelToCoord(position.x());
-        updateCrosshair();
-        emit hovered(nearestX(*m_crosshair).value_or(nan));
-    } else if (m_crosshair) {
+        const double x = m_plot->xAxis->pixelToCoord(position.x());
+        setCrosshair(nearestX(x).value_or(x));
+        emit hovered(nearestX(x).value_or(nan));
+    } else if (m_link->view(m_x.name).crosshair) {
         leaveEvent(nullptr);
     }
 }
 
 void LineChart::leaveEvent(QEvent*) {
-    m_crosshair.reset();
-    updateCrosshair();
+    setCrosshair(std::nullopt);
     emit hovered(nan);
 }
 
@@ -116,39 +147,57 @@ void LineChart::wheelEvent(QWheelEvent* event) {
 void LineChart::zoom(double factor, QPointF center, bool vertical) {
     QCPAxis* axis = vertical ? m_plot->yAxis : m_plot->xAxis;
     const ChartAxis& spec = vertical ? m_y : m_x;
-    const double low = spec.minimum;
+    const double low = !vertical ? xLow() : spec.log ? m_logFloor : spec.minimum;
     const double high = vertical ? m_yMax : m_xMax;
+    const QCPRange before = axis->range();
     axis->scaleRange(factor, axis->pixelToCoord(vertical ? center.y() : center.x()));
     QCPRange range = axis->range();
-    if (range.lower < low) range.lower = spec.log && low <= 0 ? range.lower : low;
+    axis->setRange(before);
+    range.lower = std::max(range.lower, low);
     range.upper = std::min(range.upper, high);
     if (!(range.size() > (spec.whole ? 2 : std::abs(high) * 1e-7))) {
-        axis->setRange(axis->range().center() - 1, axis->range().center() + 1);
-        range = axis->range();
+        const double middle = std::clamp(range.center(), low, std::max(low, high));
+        range = QCPRange(middle - 1, middle + 1);
+        if (spec.log && range.lower < low) range = QCPRange(low, low + 2);
     }
-    axis->setRange(range);
-    m_userView =
-        vertical || range.size() < (high - low) * (1 - 1e-9) || m_plot->yAxis->range().upper < m_yMax;
-    refreshNow();
+    const bool all = !(range.size() < (high - low) * (1 - 1e-9));
+    if (vertical) {
+        axis->setRange(range);
+        m_userY = !all;
+        refreshNow();
+    } else {
+        m_link->setRange(m_x.name,
+                         all ? std::nullopt : std::optional<ChartLink::Range>({range.lower, range.upper}));
+    }
 }
 
 void LineChart::pan(QPointF delta) {
-    if (!m_userView) return;
-    const auto shift = [](QCPAxis* axis, double from, double to, double low, double high) {
-        double by = axis->pixelToCoord(from) - axis->pixelToCoord(to);
+    const auto shifted = [](QCPAxis* axis, bool log, double from, double to, double low, double high) {
+        const auto scale = [&](double value) { return log ? std::log(value) : value; };
+        const auto back = [&](double value) { return log ? std::exp(value) : value; };
         const QCPRange range = axis->range();
-        by = std::clamp(by, std::min(0.0, low - range.lower), std::max(0.0, high - range.upper));
-        axis->moveRange(by);
+        double by = scale(axis->pixelToCoord(from)) - scale(axis->pixelToCoord(to));
+        by = std::clamp(by, std::min(0.0, scale(low) - scale(range.lower)),
+                        std::max(0.0, scale(high) - scale(range.upper)));
+        return QCPRange(back(scale(range.lower) + by), back(scale(range.upper) + by));
     };
-    if (!m_x.log) shift(m_plot->xAxis, 0, delta.x(), m_x.minimum, m_xMax);
-    if (!m_y.log) shift(m_plot->yAxis, 0, delta.y(), m_y.minimum, m_yMax);
-    refreshNow();
+    const QPointF from = QRectF(plotArea()).center();
+    const QPointF to = from + delta;
+    if (m_userY) {
+        const double low = m_y.log ? m_logFloor : m_y.minimum;
+        m_plot->yAxis->setRange(shifted(m_plot->yAxis, m_y.log, from.y(), to.y(), low, m_yMax));
+    }
+    if (m_link->view(m_x.name).range) {
+        const QCPRange range = shifted(m_plot->xAxis, m_x.log, from.x(), to.x(), xLow(), m_xMax);
+        m_link->setRange(m_x.name, {{range.lower, range.upper}});
+    }
+    if (m_userY) refreshNow();
 }
 
 void LineChart::moveCrosshair(int direction) {
     const QCPRange range = m_plot->xAxis->range();
-    const auto here =
-        m_crosshair ? nearestX(*m_crosshair) : nearestX(direction > 0 ? range.lower : range.upper);
+    const std::optional<double> before = m_link->view(m_x.name).crosshair;
+    const auto here = nearestX(before.value_or(direction > 0 ? range.lower : range.upper));
     if (!here) return;
     std::optional<double> best;
     for (const Series& series : m_series) {
@@ -159,36 +208,110 @@ void LineChart::moveCrosshair(int direction) {
         const double x = direction > 0 ? *it : *(it - 1);
         if (!best || (direction > 0 ? x < *best : x > *best)) best = x;
     }
-    m_crosshair = m_crosshair ? best.value_or(*here) : *here;
-    updateCrosshair();
+    const double now = before ? best.value_or(*here) : *here;
+    setCrosshair(now);
     setAccessibleDescription(m_overlay->text());
-    emit hovered(*m_crosshair);
+    emit hovered(now);
 }
 
 void LineChart::keyPressEvent(QKeyEvent* event) {
     const QPointF center = QRectF(plotArea()).center();
+    const double step = plotArea().width() * 0.2;
+    const bool shift = event->modifiers().testFlag(Qt::ShiftModifier);
+    if (event->modifiers().testFlag(Qt::ControlModifier) || event->modifiers().testFlag(Qt::AltModifier)) {
+        Chart::keyPressEvent(event);
+        return;
+    }
     switch (event->key()) {
+        case Qt::Key_W:
         case Qt::Key_Plus:
         case Qt::Key_Equal: zoom(0.7, center, false); break;
+        case Qt::Key_S:
         case Qt::Key_Minus: zoom(1 / 0.7, center, false); break;
-        case Qt::Key_Left: moveCrosshair(-1); break;
-        case Qt::Key_Right: moveCrosshair(1); break;
-        case Qt::Key_Escape: leaveEvent(nullptr); break;
-        default: Chart::keyPressEvent(event);
+        case Qt::Key_A: pan({step, 0}); break;
+        case Qt::Key_D: pan({-step, 0}); break;
+        case Qt::Key_L:
+            if (shift)
+                setLogX(!m_x.log);
+            else
+                setLogY(!m_y.log);
+            break;
+        case Qt::Key_Left: moveCrosshair(-1); return;
+        case Qt::Key_Right: moveCrosshair(1); return;
+        case Qt::Key_Escape: leaveEvent(nullptr); return;
+        case Qt::Key_Home: resetView(); break;
+        default: Chart::keyPressEvent(event); return;
     }
+    setAccessibleDescription(rangeText());
+}
+
+QString LineChart::rangeText() const {
+    if (!isViewChanged()) return tr("Everything is shown.");
+    const auto [from, to] = visibleX();
+    return tr("%1 from %2 to %3")
+        .arg(m_x.name, formatValue(m_x.whole ? std::ceil(from) : from, m_x.unit),
+             formatValue(m_x.whole ? std::floor(to) : to, m_x.unit));
+}
+
+QString LineChart::keyHelp() const {
+    return tr(
+        "Keys: W and S zoom, A and D pan, Left and Right read values, Home shows everything, L switches "
+        "to a logarithmic scale.");
+}
+
+void LineChart::addMenuItems(QMenu& menu) {
+    menu.addSeparator();
+    const auto add = [&](const QString& text, const char* name, const QKeySequence& key, bool on, auto slot) {
+        QAction* action = menu.addAction(text, this, slot);
+        action->setObjectName(QLatin1String(name));
+        action->setShortcut(key);
+        action->setCheckable(true);
+        action->setChecked(on);
+        return action;
+    };
+    add(tr("Logarithmic y axis"), "logY", Qt::Key_L, m_y.log, [this](bool on) {
+        setLogY(on);
+    })->setEnabled(canLogY());
+    add(tr("Logarithmic x axis"), "logX", Qt::SHIFT | Qt::Key_L, m_x.log, [this](bool on) {
+        setLogX(on);
+    })->setEnabled(!m_xLogOfAxis);
 }
 
 void LineChart::setVisibleX(double from, double to) {
     if (!(to > from)) return;
-    m_userView = true;
-    m_plot->xAxis->setRange(from, to);
+    m_link->setRange(m_x.name, {{from, to}});
+}
+
+bool LineChart::canLogY() const {
+    return std::none_of(m_series.begin(), m_series.end(),
+                        [](const Series& series) { return series.kind == SeriesKind::area; });
+}
+
+void LineChart::setLogY(bool log) {
+    if (log == m_y.log || !canLogY()) return;
+    m_yLogByUser = log;
+    m_userY = false;
+    setYAxis(m_y);
     refreshNow();
 }
 
+void LineChart::setLogX(bool log) {
+    if (!m_xLogOfAxis) m_link->setLog(m_x.name, log);
+}
+
+int LineChart::plotLeft() const {
+    return m_plot->x() + plotArea().left();
+}
+
+bool LineChart::isViewChanged() const {
+    return m_userY || m_link->view(m_x.name).range.has_value();
+}
+
 void LineChart::resetView() {
-    if (!m_userView) return;
-    m_userView = false;
-    refreshNow();
+    const bool changed = m_userY;
+    m_userY = false;
+    m_link->setRange(m_x.name, std::nullopt);
+    if (changed) refreshNow();
 }
 
 }  // namespace decodescope

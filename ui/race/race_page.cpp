@@ -64,10 +64,6 @@ RacePage::RacePage(const RunData& run, QWidget* parent)
     charts->addWidget(m_latency, 10);
     charts->addWidget(m_total, 7);
     column->addLayout(charts, 11);
-    connect(m_latency, &LineChart::hovered, this,
-            [this](double x) { m_total->setCrosshair(x == x ? std::optional<double>(x) : std::nullopt); });
-    connect(m_total, &LineChart::hovered, this,
-            [this](double x) { m_latency->setCrosshair(x == x ? std::optional<double>(x) : std::nullopt); });
 
     m_text = new Card(tr("Text"), {}, this);
     m_text->setObjectName(QStringLiteral("textCard"));

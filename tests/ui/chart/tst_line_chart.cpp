@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "tests/ui/chart/chart_data.h"
+#include "ui/chart/chart_link.h"
 #include "ui/chart/export.h"
 #include "ui/chart/line_chart.h"
 
@@ -44,6 +45,11 @@ private slots:
     void visibleRangeOnly();
     void zoomPanReset();
     void keyboardReadsValues();
+    void linkedChartsMoveTogether();
+    void linkedChartsOfAPageShareMargins();
+    void linkOutlivedByCharts();
+    void scalesCanBeSwitched();
+    void stepOfSeveralTokensAnswersForAll();
     void legendTogglesSeriesAndItsBand();
     void themesDiffer();
     void emptyChartSaysSo();
@@ -293,6 +299,149 @@ void LineChartTest::keyboardReadsValues() {
     QVERIFY(std::isnan(hovered.last().first().toDouble()));
 }
 
+void LineChartTest::linkedChartsMoveTogether() {
+    QWidget page;
+    ChartLink link;
+    LineChart a(&page);
+    LineChart b(&page);
+    LineChart time(&page);
+    for (LineChart* chart : {&a, &b, &time}) {
+        chart->resize(600, 300);
+        test::fillRace(*chart, 400);
+        chart->setLink(&link);
+    }
+    ChartAxis seconds;
+    seconds.name = QStringLiteral("time");
+    time.setXAxis(seconds);
+    page.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&page));
+    flushCharts(&page);
+    const auto all = time.visibleX();
+    wheel(a, QPoint(300, 150), 3);
+    QVERIFY(a.visibleX().first > 0 && a.visibleX().second < 400);
+    QCOMPARE(b.visibleX(), a.visibleX());
+    QVERIFY(b.isViewChanged());
+    QCOMPARE(time.visibleX(), all);  // another axis
+    QTest::keyClick(&b, Qt::Key_A);
+    QCOMPARE(b.visibleX(), a.visibleX());
+    const auto panned = a.visibleX();
+    QTest::keyClick(&b, Qt::Key_D);
+    QVERIFY(a.visibleX().first > panned.first);
+    const double width = a.visibleX().second - a.visibleX().first;
+    QTest::keyClick(&b, Qt::Key_W);
+    QVERIFY(a.visibleX().second - a.visibleX().first < width);
+    QVERIFY(b.accessibleDescription().startsWith(QStringLiteral("token from ")));
+    QTest::keyClick(&a, Qt::Key_S);
+    // The y axes go on growing while x is zoomed, and new data of a kept view do not move it.
+    const auto kept = a.visibleX();
+    b.append(0, 401, 5000);
+    a.clear();
+    a.append(0, 200, 3);
+    flushCharts(&page);
+    QCOMPARE(a.visibleX(), kept);
+    QVERIFY(b.visibleY().second >= 5000);
+    // Values under the crosshair are read in all of them.
+    QTest::keyClick(&b, Qt::Key_Right);
+    QVERIFY(b.crosshairText().contains(QStringLiteral("Cached")));
+    QCOMPARE(a.crosshairText().section(QLatin1Char(','), 0, 0), QStringLiteral("token 200"));
+    QVERIFY(time.crosshairText().isEmpty());
+    QTest::keyClick(&a, Qt::Key_Home);
+    QCOMPARE(b.visibleX().first, 0.0);
+    QVERIFY(!b.isViewChanged());
+    wheel(a, QPoint(300, 150), 3);
+    link.reset();
+    QVERIFY(!a.isViewChanged() && !b.isViewChanged());
+    QVERIFY(b.crosshairText().isEmpty());
+}
+
+void LineChartTest::linkedChartsOfAPageShareMargins() {
+    QWidget page;
+    ChartLink link;
+    LineChart errors(&page);
+    LineChart bytes(&page);
+    LineChart elsewhere;
+    ChartAxis y;
+    y.unit = Unit::bytes;
+    bytes.setYAxis(y);
+    QVERIFY(errors.plotLeft() < bytes.plotLeft());
+    for (LineChart* chart : {&errors, &bytes, &elsewhere}) chart->setLink(&link);
+    QCOMPARE(errors.plotLeft(), bytes.plotLeft());
+    QVERIFY(elsewhere.plotLeft() < bytes.plotLeft());
+    bytes.setYAxis({});
+    QCOMPARE(errors.plotLeft(), elsewhere.plotLeft());
+}
+
+void LineChartTest::linkOutlivedByCharts() {
+    LineChart chart;
+    test::fillRace(chart, 100);
+    {
+        ChartLink link;
+        chart.setLink(&link);
+        chart.setVisibleX(10, 20);
+    }
+    chart.show();
+    chart.flush();
+    QVERIFY(!chart.isViewChanged());
+    chart.setVisibleX(10, 20);
+    QVERIFY(chart.isViewChanged());
+}
+
+void LineChartTest::scalesCanBeSwitched() {
+    ChartLink link;
+    LineChart chart;
+    LineChart other;
+    for (LineChart* each : {&chart, &other}) {
+        each->resize(600, 300);
+        test::fillRace(*each, 400);
+        each->setLink(&link);
+        each->show();
+        each->flush();
+    }
+    QTest::keyClick(&chart, Qt::Key_L);
+    QVERIFY(chart.yAxis().log && !other.yAxis().log);
+    QVERIFY(chart.visibleY().first > 0);
+    ChartAxis y = chart.yAxis();
+    y.log = false;
+    chart.setYAxis(y);  // another run sets the chart up again
+    QVERIFY(chart.yAxis().log);
+    QTest::keyClick(&chart, Qt::Key_L, Qt::ShiftModifier);
+    QVERIFY(chart.xAxis().log && other.xAxis().log);
+    QVERIFY(other.visibleX().first > 0);
+    wheel(other, QPoint(300, 150), 2);
+    QCOMPARE(chart.visibleX(), other.visibleX());
+    const auto zoomed = chart.visibleX();
+    QTest::keyClick(&chart, Qt::Key_A);
+    // On a log scale a way in pixels is a factor.
+    const auto panned = chart.visibleX();
+    QVERIFY(panned.first < zoomed.first);
+    QVERIFY(std::abs(panned.second / panned.first / (zoomed.second / zoomed.first) - 1) < 1e-6);
+    QVERIFY(!toSvg(chart).isEmpty());
+    QTest::keyClick(&chart, Qt::Key_L, Qt::ShiftModifier);
+    QVERIFY(!other.xAxis().log);
+    StackedChart stack;
+    stack.setLayers({QStringLiteral("weights")}, {});
+    stack.setLogY(true);
+    QVERIFY(!stack.yAxis().log);
+}
+
+void LineChartTest::stepOfSeveralTokensAnswersForAll() {
+    LineChart chart;
+    test::fillRace(chart, 12);
+    chart.clear();
+    for (const int x : {1, 2, 3, 4, 5, 6}) chart.append(0, x, x);
+    for (const int x : {3, 6, 9}) chart.append(1, x, 10 * x);
+    chart.show();
+    chart.flush();
+    const auto at = [&](double x) {
+        chart.setCrosshair(x);
+        return chart.crosshairText().replace(QChar(QChar::Nbsp), QLatin1Char(' '));
+    };
+    QCOMPARE(at(5), QStringLiteral("token 5, Naive 5.00 ms, Cached 60.0 ms"));
+    QCOMPARE(at(6), QStringLiteral("token 6, Naive 6.00 ms, Cached 60.0 ms"));
+    // Before its first step a lane has nothing to say.
+    QCOMPARE(at(2), QStringLiteral("token 2, Naive 2.00 ms"));
+}
+
 void LineChartTest::legendTogglesSeriesAndItsBand() {
     LineChart chart;
     chart.resize(700, 300);
@@ -355,8 +504,8 @@ void LineChartTest::menuOffersEverything() {
     QApplication::sendEvent(&chart, &event);
     auto* menu = chart.findChild<QMenu*>(QStringLiteral("chartMenu"));
     QVERIFY(menu != nullptr);
-    for (const char* name :
-         {"copyImage", "copyData", "savePng", "saveSvg", "savePdf", "csvVisible", "csvAll", "resetView"}) {
+    for (const char* name : {"copyImage", "copyData", "savePng", "saveSvg", "savePdf", "csvVisible", "csvAll",
+                             "resetView", "logY", "logX"}) {
         QVERIFY2(menu->findChild<QAction*>(QLatin1String(name)) != nullptr, name);
     }
     QVERIFY(!menu->findChild<QAction*>(QStringLiteral("csvVisible"))->isEnabled());
