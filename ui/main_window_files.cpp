@@ -199,9 +199,12 @@ bool MainWindow::saveExperimentTo(const QString& path) {
 }
 
 std::vector<Chart*> MainWindow::charts() const {
-    return {m_race->latencyChart(),   m_race->totalChart(),      m_memory->chart(),
-            m_inside->mask(),         m_inside->positions(),     m_exactness->errorChart(),
-            m_exactness->callChart(), m_exactness->marginChart()};
+    std::vector<Chart*> charts = {m_race->latencyChart(),   m_race->totalChart(),
+                                  m_memory->chart(),        m_exactness->errorChart(),
+                                  m_exactness->callChart(), m_exactness->marginChart()};
+    const std::vector<Chart*> inside = m_inside->charts();
+    charts.insert(charts.end(), inside.begin(), inside.end());
+    return charts;
 }
 
 bool MainWindow::exportChartsTo(const QString& folder) {

@@ -4,6 +4,7 @@
 
 #include "ui/actions.h"
 #include "ui/experiment_panel/experiment_panel.h"
+#include "ui/inside/inside_page.h"
 #include "ui/main_window.h"
 #include "ui/widgets/bar_button.h"
 #include "ui/widgets/message_bar.h"
@@ -19,8 +20,14 @@ void MainWindow::connectTime() {
     connect(actions[ActionId::faster], &QAction::triggered, m_speed, &SpeedSlider::faster);
     connect(m_speed, &SpeedSlider::speedChanged, this, [this](double stepsPerSecond) {
         m_session->setSpeed(stepsPerSecond);
+        updateTime();
         updateStatus();
     });
+    connect(m_inside, &InsidePage::inspectRequested, m_session.get(), &Session::inspect);
+    connect(m_inside, &InsidePage::profileRequested, m_session.get(), &Session::profileLane);
+    connect(m_session.get(), &Session::stepInspected, m_inside, &InsidePage::showStep);
+    connect(m_session.get(), &Session::inspectFailed, m_inside, &InsidePage::showFailure);
+    connect(m_session.get(), &Session::laneProfiled, m_inside, &InsidePage::showTimes);
     connect(m_session.get(), &Session::pauseChanged, this, [this] {
         updateTime();
         updateStatus();
@@ -65,6 +72,7 @@ void MainWindow::updateTime() {
     (*m_actions)[ActionId::step]->setEnabled(goesOn || (!running && m_panel->problem().isEmpty()));
     (*m_actions)[ActionId::pause]->setEnabled(goesOn);
     m_actions->setPaused(paused);
+    m_inside->setLiveLook(m_session->isHeld() || (m_speed->stepsPerSecond() > 0 && !paused));
     m_pauseButton->setSymbol(paused ? BarButton::Symbol::play : BarButton::Symbol::pause);
 }
 

@@ -314,6 +314,48 @@ void MatrixChart::paintCells(QCPPainter& painter, const Geometry& g, const Theme
     }
 }
 
+std::array<std::uint8_t, 256> MatrixChart::ranks() const {
+    std::array<std::uint8_t, 256> ranks{};
+    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<std::uint8_t>(i);
+    return ranks;
+}
+
+/// Every pixel has the colour of the cell with the highest rank of those it covers: however many cells there
+/// are, none that matters is averaged away.
+QImage MatrixChart::shrunk(const QRect& cells, const QSize& pixels, const QVector<QRgb>& table) const {
+    const auto rank = ranks();
+    std::array<QRgb, 256> color_of_rank{};
+    for (qsizetype i = 0; i < std::min<qsizetype>(table.size(), 256); ++i)
+        color_of_rank[rank[static_cast<std::size_t>(i)]] = table[i];
+    const int width = pixels.width();
+    const int height = pixels.height();
+    const auto first = [](int pixel, int n_pixel, int n_cell) {
+        return static_cast<int>(std::int64_t{pixel} * n_cell / n_pixel);
+    };
+    QImage image(pixels, QImage::Format_RGB32);
+    std::vector<std::uint8_t> best(static_cast<std::size_t>(cells.width()));
+    for (int y = 0; y < height; ++y) {
+        std::fill(best.begin(), best.end(), std::uint8_t{0});
+        const int top = first(y, height, cells.height());
+        const int bottom = std::max(top + 1, first(y + 1, height, cells.height()));
+        for (int row = top; row < bottom; ++row) {
+            const std::uint8_t* in =
+                m_indices.data() +
+                static_cast<std::size_t>(cells.top() + row) * static_cast<std::size_t>(m_columns) +
+                static_cast<std::size_t>(cells.left());
+            for (std::size_t column = 0; column < best.size(); ++column)
+                best[column] = std::max(best[column], rank[in[column]]);
+        }
+        auto* out = reinterpret_cast<QRgb*>(image.scanLine(y));
+        for (int x = 0; x < width; ++x) {
+            const int left = first(x, width, cells.width());
+            const int right = std::max(left + 1, first(x + 1, width, cells.width()));
+            out[x] = color_of_rank[*std::max_element(best.begin() + left, best.begin() + right)];
+        }
+    }
+    return image;
+}
+
 void MatrixChart::paintImage(QCPPainter& painter, const Geometry& g, const ThemeColors& colors) {
     const QVector<QRgb> table = colorTable(colors);
     if (m_imageStale || table != m_imageTable) {
@@ -340,12 +382,11 @@ void MatrixChart::paintImage(QCPPainter& painter, const Geometry& g, const Theme
         painter.drawImage(g.grid, m_image, g.view);
         return;
     }
-    // Averaging while shrinking keeps thin structures. The shrunk picture serves until data or view change.
+    // The shrunk picture serves until data or view change.
     const QSize pixels = (g.grid.size() * ratio).toSize().expandedTo(QSize(1, 1));
     if (m_scaled.size() != pixels || m_scaledView != g.view) {
         m_scaledView = g.view;
-        const QImage& shown = m_view ? m_image.copy(g.view.toAlignedRect()) : m_image;
-        m_scaled = shown.scaled(pixels, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
+        m_scaled = shrunk(g.view.toAlignedRect().intersected(QRect(0, 0, m_columns, m_rows)), pixels, table);
     }
     painter.drawImage(g.grid, m_scaled, QRectF(QPointF(0, 0), QSizeF(m_scaled.size())));
 }

@@ -6,6 +6,7 @@
 #include <QRectF>
 #include <QStringList>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -67,6 +68,9 @@ protected:
     std::uint8_t index(int row, int column) const;
     /// At most 256 colours.
     virtual QVector<QRgb> colorTable(const ThemeColors& colors) const = 0;
+    /// Which of several cells that share a pixel is shown: the one whose index has the highest rank. A
+    /// permutation of 0 .. 255.
+    virtual std::array<std::uint8_t, 256> ranks() const;
     /// Text inside a cell, where it is large enough, and a second line below it.
     virtual QString cellText(int, int) const { return {}; }
     virtual QString cellNote(int, int) const { return {}; }
@@ -109,6 +113,7 @@ private:
     QString rowLabel(int row) const;
     QString columnLabel(int column) const;
     void paintCells(QCPPainter& painter, const Geometry& geometry, const ThemeColors& colors) const;
+    QImage shrunk(const QRect& cells, const QSize& pixels, const QVector<QRgb>& table) const;
     void paintImage(QCPPainter& painter, const Geometry& geometry, const ThemeColors& colors);
     void paintLabels(QPainter& painter, const Geometry& geometry, const ThemeColors& colors) const;
     void setView(QRectF view);
@@ -146,6 +151,7 @@ struct CellKind {
     QString name;
     ColorRef color;
     bool in_legend = true;
+    int rank = 0;  ///< where cells are smaller than pixels, the highest is shown; among equals the last kind
 };
 
 /// A matrix of kinds: masks, position ids, cache cells.
@@ -168,6 +174,7 @@ public:
     QVector<LegendEntry> legend() const override;
 
 protected:
+    std::array<std::uint8_t, 256> ranks() const override;
     QVector<QRgb> colorTable(const ThemeColors& colors) const override;
     QString cellText(int row, int column) const override;
     QString cellNote(int row, int column) const override;
@@ -198,6 +205,7 @@ public:
     double scaleHigh() const { return m_high; }
 
 protected:
+    std::array<std::uint8_t, 256> ranks() const override;
     QVector<QRgb> colorTable(const ThemeColors& colors) const override;
     QString defaultDescription(int row, int column) const override;
     QString csvCell(int row, int column) const override;

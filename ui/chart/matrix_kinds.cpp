@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -95,6 +96,19 @@ QVector<LegendEntry> CellGrid::legend() const {
     return entries;
 }
 
+std::array<std::uint8_t, 256> CellGrid::ranks() const {
+    std::array<std::uint8_t, 256> order{};
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint8_t>(i);
+    const auto rank_of = [this](std::uint8_t kind) {
+        return kind < m_kinds.size() ? m_kinds[kind].rank : INT_MIN;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint8_t a, std::uint8_t b) { return rank_of(a) < rank_of(b); });
+    std::array<std::uint8_t, 256> ranks{};
+    for (std::size_t i = 0; i < order.size(); ++i) ranks[order[i]] = static_cast<std::uint8_t>(i);
+    return ranks;
+}
+
 QVector<QRgb> CellGrid::colorTable(const ThemeColors& colors) const {
     QVector<QRgb> table(256, colors.card.rgb());
     for (std::size_t i = 0; i < m_kinds.size() && i < 256; ++i) {
@@ -175,6 +189,13 @@ void HeatMap::updateIndices() {
         const float inside = level > 0.0f ? (level < 254.0f ? level : 254.0f) : 0.0f;
         out[i] = static_cast<std::uint8_t>(values[i] == values[i] ? static_cast<int>(inside) : emptyIndex);
     }
+}
+
+// A number before no number, a large one before a small one.
+std::array<std::uint8_t, 256> HeatMap::ranks() const {
+    std::array<std::uint8_t, 256> ranks{};
+    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<std::uint8_t>(i + 1);
+    return ranks;
 }
 
 QVector<QRgb> HeatMap::colorTable(const ThemeColors& colors) const {

@@ -73,6 +73,20 @@ void RunData::append(const std::vector<RunEvent>& events) {
     emit appended(events);
 }
 
+std::shared_ptr<const Record> RunData::soFar() const {
+    if (m_finished || isEmpty()) return m_finished;
+    auto record = std::make_shared<Record>(withoutSteps(m_growing.experiment));
+    record->model = m_growing.model;
+    record->model_hash = m_growing.model_hash;
+    const LaneRecord& reference = m_growing.reference();
+    if (!reference.repetitions.empty()) {
+        // All repetitions choose the same; the first has most.
+        LaneRecord& to = record->lanes[m_growing.reference_index()];
+        to.repetitions.emplace_back().chosen = reference.repetitions.front().chosen;
+    }
+    return record;
+}
+
 int RunData::promptLength(int request) const {
     return request >= 0 && request < requestCount() ? m_promptLengths[static_cast<std::size_t>(request)] : 0;
 }

@@ -48,6 +48,9 @@ public:
     std::shared_ptr<const Record> finishedRecord() const { return m_finished; }
     /// Null for presets, and for records whose model is not loaded.
     const Tokenizer* tokenizer() const { return m_tokenizer.get(); }
+    std::shared_ptr<const Tokenizer> sharedTokenizer() const { return m_tokenizer; }
+    /// What `Session::inspect` needs of the run so far: the finished record, or as much of the growing one.
+    std::shared_ptr<const Record> soFar() const;
     /// Index of the repetition that is being made, or of the last one; -1 before the first step.
     int repetition() const;
     /// The newest repetition of a lane; null before its first step.

@@ -85,6 +85,7 @@ Session::~Session() {
         m_queue.clear();
         m_runningStop.request_stop();
     }
+    m_inspectStop.request_stop();
     m_thread.request_stop();
     m_thread.join();
 }
@@ -92,12 +93,14 @@ Session::~Session() {
 void Session::loadModel(const ModelRef& ref) {
     m_stopping = false;
     stopJudging();
+    stopInspecting();
     post(Tag::model, [this, ref](std::stop_token stop) { ensureModel(ref, stop); });
 }
 
 void Session::run(const Experiment& experiment, std::optional<int> turns) {
     m_stopping = false;
     stopJudging();
+    stopInspecting();
     // What an earlier run still tells of itself no longer counts.
     const int number = ++m_run;
     m_control = std::make_shared<RunControl>([this, number](bool held) {
@@ -112,7 +115,7 @@ void Session::run(const Experiment& experiment, std::optional<int> turns) {
     m_held = false;
     setPaused(turns.has_value());
     post(Tag::run, [this, experiment, number, control = m_control](std::stop_token stop) {
-        if (ensureModel(experiment.model, stop)) runOnEngine(experiment, *control, stop);
+        if (ensureModel(experiment.model, stop)) runOnEngine(experiment, *control, number, stop);
         toGui([this, number] {
             if (number == m_run) forgetControl();
         });
@@ -134,12 +137,14 @@ void Session::pause() {
 
 void Session::resume() {
     if (!m_control) return;
+    m_inspectStop.request_stop();  // nobody's look keeps the run waiting
     m_control->resume();
     setPaused(false);
 }
 
 void Session::step() {
     if (!m_control) return;
+    m_inspectStop.request_stop();
     m_control->step();
     setPaused(true);
 }
@@ -196,6 +201,7 @@ void Session::judgeTrace(const QString& path) {
 }
 
 void Session::stop() {
+    stopInspecting();
     bool forgotten = false;
     bool runForgotten = false;
     {
@@ -244,6 +250,8 @@ void Session::engineMain(std::stop_token quit) {
 
 bool Session::ensureModel(const ModelRef& ref, std::stop_token stop) {
     if (m_engineModel && sameModel(ref, m_engineModelRef)) return true;
+    m_inspector.reset();  // it would keep the other model
+    m_inspected.reset();
     toGui([this, ref] {
         setActivity(Activity::loading);
         emit modelLoading(ref);
@@ -269,25 +277,31 @@ bool Session::ensureModel(const ModelRef& ref, std::stop_token stop) {
     return true;
 }
 
-void Session::runOnEngine(const Experiment& experiment, RunControl& control, std::stop_token stop) {
+void Session::runOnEngine(const Experiment& experiment, RunControl& control, int number,
+                          std::stop_token stop) {
     m_dropped.store(0, std::memory_order_relaxed);
+    m_inspector.reset();  // its memory would be seen in the run's
+    m_inspected.reset();
     toGui([this] { setActivity(Activity::running); });
     Sink sink(*this, experiment);
     MachineLimits& limits = m_limits[experiment.threads];
     Result<Record> result = m_engine.run(experiment, *m_engineModel, m_ledger, sink, stop, limits, &control);
     if (!result) {
-        toGui([this, error = result.error()] {
+        toGui([this, number, error = result.error()] {
             m_drainTimer.stop();
             drain();
+            if (number == m_run) forgetControl();
             emit failed(error);
         });
         return;
     }
     const Environment& environment = result->environment;
     limits = {environment.read_bandwidth_gb_s, environment.peak_gflop_s, environment.peak_instructions};
-    toGui([this, record = std::make_shared<const Record>(std::move(*result))] {
+    toGui([this, number, record = std::make_shared<const Record>(std::move(*result))] {
         m_drainTimer.stop();
         drain();
+        // Before it is told, so that what is asked for in answer does not wait for the run.
+        if (number == m_run) forgetControl();
         emit runFinished(record);
     });
 }
@@ -348,11 +362,6 @@ void Session::answer(int lane, const QString& path, Result<Judged> result) {
         return;
     }
     toGui([this, judged = std::make_shared<const Judged>(std::move(*result))] { emit this->judged(judged); });
-}
-
-template <class Function>
-void Session::toGui(Function&& function) {
-    QMetaObject::invokeMethod(this, std::forward<Function>(function), Qt::QueuedConnection);
 }
 
 void Session::setActivity(Activity activity) {

@@ -18,6 +18,7 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "engine/core/result.h"
 #include "engine/experiment/events.h"
 #include "engine/experiment/experiment.h"
+#include "engine/experiment/inspect_step.h"
 #include "engine/experiment/record.h"
 #include "engine/experiment/run_control.h"
 #include "engine/formats/model_source.h"
@@ -97,6 +99,14 @@ public:
     void judgeLane(std::shared_ptr<const Record> record, int lane);
     /// Reads a trace and judges it with the model that it names, else with the loaded one.
     void judgeTrace(const QString& path);
+    /// Looks at one step of a lane again (`StepInspector`); `stepInspected` or `inspectFailed` follow. Of
+    /// requests that come while one is at work the newest is served, and the others are dropped. While a run
+    /// goes on it is served when the run is held, or waits in slow motion. `record` may be one that still
+    /// grows, see `RunData::soFar`.
+    void inspect(std::shared_ptr<const Record> record, int lane, const StepQuery& query);
+    /// Serves a lane of a finished run once more to tell where the time of its steps goes (`profile_lane`);
+    /// `laneProfiled` follows unless something else is asked for meanwhile.
+    void profileLane(std::shared_ptr<const Record> record, int lane);
     /// Asks whatever is loading, running or being judged to stop, and forgets what waits. Returns at once.
     void stop();
 
@@ -140,13 +150,19 @@ signals:
     void judged(std::shared_ptr<const decodescope::Judged> judged);
     /// Judging came to nothing: with `lane` of the record, or -1 with the trace `path`.
     void judgeFailed(int lane, const QString& path, const decodescope::Error& error);
+    /// Answers to `inspect`.
+    void stepInspected(std::shared_ptr<const decodescope::StepView> view);
+    void inspectFailed(const decodescope::Error& error);
+    /// An answer to `profileLane`: of every step that was made; empty when the lane could not be served.
+    void laneProfiled(std::shared_ptr<const decodescope::Record> record, int lane,
+                      std::shared_ptr<const std::vector<decodescope::TimeSplit>> steps);
     /// A request came to nothing; the sentence is in the error.
     void failed(const decodescope::Error& error);
 
 private:
     class Sink;
     struct Ring;
-    enum class Tag { none, environment, model, run, judge };
+    enum class Tag { none, environment, model, run, judge, inspect, profile };
     struct Request {
         Tag tag = Tag::none;
         std::function<void(std::stop_token)> work;
@@ -156,7 +172,7 @@ private:
     void post(Tag tag, std::function<void(std::stop_token)> work);
     void engineMain(std::stop_token quit);
     bool ensureModel(const ModelRef& ref, std::stop_token stop);
-    void runOnEngine(const Experiment& experiment, RunControl& control, std::stop_token stop);
+    void runOnEngine(const Experiment& experiment, RunControl& control, int number, std::stop_token stop);
     void setPaused(bool paused);
     void forgetControl();
     using ModelPointer = std::shared_ptr<const LoadedModel>;
@@ -166,9 +182,14 @@ private:
     void answer(int lane, const QString& path, Result<Judged> result);
     bool forgetJudging();
     void stopJudging();
+    void stopInspecting();
+    Result<StepView> inspectOnEngine(const std::shared_ptr<const Record>& record, int lane,
+                                     const StepQuery& query, const std::stop_token& stop);
     void judgingStopped();
     template <class Function>
-    void toGui(Function&& function);
+    void toGui(Function&& function) {
+        QMetaObject::invokeMethod(this, std::forward<Function>(function), Qt::QueuedConnection);
+    }
     void setActivity(Activity activity);
     void drain();
 
@@ -179,6 +200,8 @@ private:
     bool m_held = false;
     std::chrono::nanoseconds m_interval{};  // of slow motion
     std::shared_ptr<RunControl> m_control;  // of the newest run; the engine thread has it too
+    std::stop_source m_inspectStop;         // of the newest request to inspect
+    int m_inspection = 0;                   // its number
     int m_run = 0;                          // its number
     int m_judgedLane = -1;                  // of the newest request
     QString m_judgedPath;
@@ -192,7 +215,9 @@ private:
     Engine m_engine;
     std::shared_ptr<const LoadedModel> m_engineModel;
     ModelRef m_engineModelRef;
-    std::map<int, MachineLimits> m_limits;  // by number of threads asked for; measured by the first run
+    std::unique_ptr<StepInspector> m_inspector;  // where it is in a lane
+    std::shared_ptr<const Record> m_inspected;   // whose
+    std::map<int, MachineLimits> m_limits;       // by number of threads asked for; measured by the first run
 
     // shared
     std::shared_ptr<MemoryLedger> m_ledger;

@@ -45,6 +45,8 @@ private slots:
     void heatWithoutNumbers();
     void indexOutsideIsIgnored();
     void themes();
+    void nothingIsAveragedAway_data();
+    void nothingIsAveragedAway();
 };
 
 void MatrixChartTest::initTestCase() {
@@ -217,6 +219,55 @@ void MatrixChartTest::themes() {
             QVERIFY(test::countColor(image, themeColors(dark).cells[0], 6) > 500);
             QCOMPARE(test::countColor(image, themeColors(!dark).cells[0], 0), 0);
         }
+    }
+}
+
+void MatrixChartTest::nothingIsAveragedAway_data() {
+    QTest::addColumn<int>("n");
+    QTest::addColumn<QSize>("size");
+    for (const int n : {700, 1024, 3000}) {
+        for (const QSize size : {QSize(420, 400), QSize(231, 317)})
+            QTest::addRow("%d cells on %d x %d", n, size.width(), size.height()) << n << size;
+    }
+}
+
+// However many cells share a pixel, one that is not zero shows, in its own colour.
+void MatrixChartTest::nothingIsAveragedAway() {
+    QFETCH(int, n);
+    QFETCH(QSize, size);
+    const auto cells = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+    HeatMap map;
+    map.resize(size);
+    map.show();
+    map.setScale(0, 1);
+    CellGrid grid;
+    grid.resize(size);
+    grid.show();
+    // The first kind is everywhere; of the others the one with the higher rank wins.
+    std::vector<CellKind> few = kinds();
+    few[2].rank = 1;
+    few[1].rank = 2;
+    grid.setKinds(few);
+    for (const std::size_t at : {std::size_t{0}, cells / 3 + 17, cells / 2 + 1, cells - 1}) {
+        std::vector<float> values(cells, 0.0f);
+        values[at] = 1.0f;
+        map.setValues(n, n, values);
+        const QImage heat = map.grab().toImage();
+        // One pixel of the grid, and the end of the scale below it.
+        QVERIFY(test::countColor(heat, themeColors(false).heat_high, 2) > 0);
+        values[at] = 0.0f;
+        map.setValues(n, n, values);
+        QVERIFY(test::countColor(map.grab().toImage(), themeColors(false).heat_high, 2) <
+                test::countColor(heat, themeColors(false).heat_high, 2));
+
+        std::vector<std::uint8_t> mask(cells, 0);
+        mask[at] = 1;
+        mask[at == 0 ? 1 : at - 1] = 2;
+        grid.setCells(n, n, mask);
+        const int before = test::countColor(grid.grab().toImage(), themeColors(false).color(few[1].color), 2);
+        mask[at] = 0;
+        grid.setCells(n, n, mask);
+        QVERIFY(test::countColor(grid.grab().toImage(), themeColors(false).color(few[1].color), 2) < before);
     }
 }
 

@@ -1,43 +1,88 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The Inside screen over real runs of a tiny model: every kind of lane, one selection in all views,
+// scrubbing.
+#include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
+#include <QRandomGenerator>
+#include <QSignalSpy>
 #include <QSlider>
+#include <QSpinBox>
 #include <QTest>
 
-#include "ui/chart/matrix_chart.h"
+#include "engine/experiment/runner.h"
 #include "ui/inside/inside_page.h"
-#include "ui/inside/step_facts.h"
+#include "ui/inside/inside_views.h"
+#include "ui/session/session.h"
 
 using namespace decodescope;
 
 namespace {
 
-LaneSpec lane(const char* name, int chunk = 0, std::vector<int> partition = {}) {
-    LaneSpec spec = *lane_from_name(name);
-    spec.prefill_chunk = chunk;
-    spec.prefill_partition = std::move(partition);
-    return spec;
+struct Setup {
+    const char* lane = "static";
+    int n_request = 1;
+    int chunk = 0;
+    Window window{};
+};
+
+Experiment experimentOf(const Setup& setup) {
+    Experiment made;
+    made.model = {.path = {}, .preset = "tiny-llama", .seed = 2};
+    made.threads = 1;
+    made.prompts.clear();
+    for (int i = 0; i < setup.n_request; ++i) {
+        PromptSpec prompt;
+        prompt.kind = PromptSpec::Kind::random;
+        prompt.length = 5 + 3 * i;
+        prompt.seed = static_cast<std::uint64_t>(i) + 1;
+        made.prompts.push_back(prompt);
+    }
+    made.new_tokens = 6;
+    made.warmup = 0;
+    made.repetitions = 1;
+    LaneSpec lane = *lane_from_name(setup.lane);
+    lane.prefill_chunk = setup.chunk;
+    lane.window = setup.window;
+    if (lane.mode == LaneMode::beam) made.drive = Drive::free;
+    for (const LaneSpec& spec : {*lane_from_name("naive"), lane}) made.lanes.push_back(spec);
+    made.lanes[0].name = "reference";
+    made.lanes[0].window = setup.window;
+    return made;
 }
 
-/// A finished run of a naive and a cached lane: prompt of 5, four tokens.
-std::shared_ptr<const Record> smallRecord() {
-    Record record;
-    record.prompts = {{{1, 2, 3, 4, 5}, ""}};
-    record.experiment.new_tokens = 4;
-    for (const char* name : {"naive", "static"}) {
-        LaneRecord laneRecord;
-        laneRecord.spec = lane(name, std::string_view(name) == "static" ? 2 : 0);
-        record.experiment.lanes.push_back(laneRecord.spec);
-        laneRecord.repetitions.emplace_back();
-        for (int i = 0; i < 4; ++i) {
-            StepEvent event;
-            event.step = i;
-            event.phase = i == 0 ? Phase::prefill : Phase::decode;
-            laneRecord.repetitions.back().steps.push_back(event);
-        }
-        record.lanes.push_back(laneRecord);
+/// A page with a session behind it, as the window wires them.
+struct PageFixture {
+    RunData data;
+    Session session;
+    InsidePage page{data};
+
+    PageFixture() {
+        QObject::connect(&page, &InsidePage::inspectRequested, &session, &Session::inspect);
+        QObject::connect(&page, &InsidePage::profileRequested, &session, &Session::profileLane);
+        QObject::connect(&session, &Session::stepInspected, &page, &InsidePage::showStep);
+        QObject::connect(&session, &Session::inspectFailed, &page, &InsidePage::showFailure);
+        QObject::connect(&session, &Session::laneProfiled, &page, &InsidePage::showTimes);
+        QObject::connect(&session, &Session::runFinished, &data, &RunData::finish);
+        page.resize(1200, 760);
+        page.show();
     }
-    return std::make_shared<const Record>(record);
-}
+    bool run(const Experiment& experiment) {
+        QSignalSpy finished(&session, &Session::runFinished);
+        session.run(experiment);
+        return finished.wait(60'000) && settled();
+    }
+    bool settled() {
+        return QTest::qWaitFor([this] { return !page.isWaiting() && page.views()->step() != nullptr; },
+                               20'000);
+    }
+    bool show(int lane, int step) {
+        page.setStep(lane, step);
+        return settled() && page.views()->step()->step == step;
+    }
+    InsideViews* views() { return page.views(); }
+    QString verdict() { return page.findChild<QLabel*>("insideVerdict")->text(); }
+};
 
 }  // namespace
 
@@ -45,202 +90,367 @@ class InsideTest : public QObject {
     Q_OBJECT
 
 private slots:
-    void lastChunk_data();
-    void lastChunk();
+    void showsEveryKindOfLane_data();
+    void showsEveryKindOfLane();
     void sentences_data();
     void sentences();
-    void windows();
-    void saysWhatItDoesNotShow_data();
-    void saysWhatItDoesNotShow();
-    void pageShowsSteps();
-    void pageFollowsTheSlider();
+    void oneCellInEveryView();
+    void layersAndHeads();
+    void scrubsWithKeys();
+    void scrubsAtRandom();
+    void callsOfAStep();
+    void faultsAreMarked();
+    void cacheCells();
+    void timesOfLayers();
+    void looksIntoAHeldRun();
     void emptyPageSaysSo();
+    void laneWithoutSteps();
 };
 
-void InsideTest::lastChunk_data() {
+void InsideTest::showsEveryKindOfLane_data() {
+    QTest::addColumn<QByteArray>("lane");
+    QTest::addColumn<int>("requests");
     QTest::addColumn<int>("chunk");
-    QTest::addColumn<QList<int>>("partition");
-    QTest::addColumn<int>("prompt");
-    QTest::addColumn<int>("expected");
-    QTest::newRow("whole prompt") << 0 << QList<int>{} << 12 << 12;
-    QTest::newRow("divides") << 4 << QList<int>{} << 12 << 4;
-    QTest::newRow("leaves a rest") << 5 << QList<int>{} << 12 << 2;
-    QTest::newRow("larger than the prompt") << 50 << QList<int>{} << 12 << 12;
-    QTest::newRow("explicit sizes") << 5 << QList<int>{8, 3, 1} << 12 << 1;
+    QTest::addColumn<int>("window");
+    const auto row = [](const char* lane, int requests, int chunk = 0, int window = 0) {
+        QTest::newRow(lane) << QByteArray(lane) << requests << chunk << window;
+    };
+    for (const char* lane : {"naive", "concat", "paged", "int8", "kivi2", "f16", "speculative"}) row(lane, 2);
+    for (const char* lane : {"batch", "batch-right", "batch-packed", "continuous", "naive-batch"})
+        row(lane, 3);
+    row("static", 1, 2);
+    row("window", 1, 2, 4);
+    row("beam", 1);
 }
 
-void InsideTest::lastChunk() {
+void InsideTest::showsEveryKindOfLane() {
+    QFETCH(QByteArray, lane);
+    QFETCH(int, requests);
     QFETCH(int, chunk);
-    QFETCH(QList<int>, partition);
-    QFETCH(int, prompt);
-    QFETCH(int, expected);
-    QCOMPARE(lastPrefillChunk(lane("static", chunk, {partition.begin(), partition.end()}), prompt), expected);
+    QFETCH(int, window);
+    PageFixture fixture;
+    QVERIFY(fixture.run(experimentOf({lane.constData(), requests, chunk, {window, 0}})));
+    const int n = static_cast<int>(fixture.data.latest(1)->steps.size());
+    for (const int step : {0, n / 2, n - 1}) {
+        QVERIFY(fixture.show(1, step));
+        const StepView& seen = *fixture.views()->step();
+        const CallView& view = seen.view;
+        QCOMPARE(fixture.views()->mask()->rowCount(), view.plan.n_query());
+        QCOMPARE(fixture.views()->mask()->columnCount(), view.plan.max_slot());
+        for (int b = 0; b < view.plan.batch(); ++b) {
+            for (int q = 0; q < view.plan.n_query(b); ++q) {
+                for (int key = 0; key < view.plan.n_slot(b); ++key)
+                    QCOMPARE(fixture.views()->mask()->cell(view.plan.first_query(b) + q, key),
+                             static_cast<std::uint8_t>(view.cell(b, q, key)));
+            }
+        }
+        QCOMPARE(fixture.views()->weights()->rowCount(), view.plan.n_query());
+        QVERIFY(!fixture.views()->positions()->isEmpty());
+        QCOMPARE(fixture.views()->cache()->isEmpty(), !view.cached);
+        QCOMPARE(fixture.verdict(), QString("mask and positions follow the rules"));
+        QVERIFY2(fixture.page.sentence().contains("query-key pairs are visible"),
+                 qPrintable(fixture.page.sentence()));
+    }
 }
 
 void InsideTest::sentences_data() {
-    QTest::addColumn<QString>("name");
-    QTest::addColumn<int>("chunk");
+    QTest::addColumn<QByteArray>("lane");
+    QTest::addColumn<int>("requests");
     QTest::addColumn<int>("step");
-    QTest::addColumn<QString>("heading");
-    QTest::addColumn<QString>("keys");
-    QTest::addColumn<int>("query");
+    QTest::addColumn<int>("line");
     QTest::addColumn<int>("key");
-    QTest::addColumn<QString>("cell");
-    QTest::newRow("naive prefill") << "naive" << 0 << 0 << "query × key · prefill: the whole prompt of 5"
-                                   << "keys 0–4 are computed in this call" << 1 << 3
-                                   << "Query 1 cannot see key 3: it lies in the future.";
-    QTest::newRow("naive step") << "naive" << 0 << 3 << "query × key · step 3: all 8 tokens once more"
-                                << "keys 0–7 are computed in this call" << 7 << 7
-                                << "Query 7 sees key 7: it is its own (from this call).";
-    QTest::newRow("cached step") << "static" << 0 << 3 << "query × key · step 3: one token after 7 cached"
-                                 << "keys 0–6 come from the cache, key 7 from this call" << 0 << 2
-                                 << "Query 7 sees key 2, 5 positions back (from the cache).";
-    QTest::newRow("cached chunk") << "static" << 2 << 0
-                                  << "query × key · prefill: the last chunk of 1 after 4 cached"
-                                  << "keys 0–3 come from the cache, key 4 from this call" << 0 << 4
-                                  << "Query 4 sees key 4: it is its own (from this call).";
-    QTest::newRow("larger chunk") << "static" << 3 << 0
-                                  << "query × key · prefill: the last chunk of 2 after 3 cached"
-                                  << "keys 0–2 come from the cache, 3–4 from this call" << 0 << 4
-                                  << "Query 3 cannot see key 4: it lies in the future.";
-    QTest::newRow("outside") << "static" << 0 << 1 << "query × key · step 1: one token after 5 cached"
-                             << "keys 0–4 come from the cache, key 5 from this call" << 3 << 99 << "";
+    QTest::addColumn<QString>("heading");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("future") << QByteArray("naive") << 1 << 0 << 1 << 3
+                            << "query × key · prefill: the whole prompt of 5"
+                            << "Query 1 cannot see key 3: it lies in the future. It sees 2 keys in all.";
+    QTest::newRow("its own")
+        << QByteArray("naive") << 1 << 3 << 7 << 7 << "query × key · step 3: all 8 tokens once more"
+        << "Query 7 sees key 7, its own. Weight * in head 0 of layer 0. It sees 8 keys in all.";
+    QTest::newRow("decode")
+        << QByteArray("static") << 1 << 3 << 0 << 2 << "query × key · step 3: one token after 7 cached"
+        << "Query 7 sees key 2, 5 positions back (from the cache). Weight * in head 0 of layer 0. "
+           "It sees 8 keys: 7 from the cache, 1 of this call.";
+    QTest::newRow("padding")
+        << QByteArray("batch") << 3 << 2 << 0 << 2
+        << "query × key · step 2: 3 rows, one token each after 27 cached"
+        << "Query 6 of row 0 cannot see key 2: padding. It sees 7 keys: 6 from the cache, 1 of "
+           "this call.";
+    QTest::newRow("a pad") << QByteArray("batch") << 3 << 0 << 1 << 4
+                           << "query × key · prefill: 3 rows of up to 11 tokens"
+                           << "Token 1 of row 0 is padding: it sees nothing, and nothing is read from it.";
+    QTest::newRow("wrongly seen")
+        << QByteArray("batch+pad-mask-dropped") << 3 << 2 << 0 << 2
+        << "query × key · step 2: 3 rows, one token each after 27 cached"
+        << "Query 6 of row 0 sees key 2, although the rule hides it: padding. Weight *";
+    QTest::newRow("wrongly hidden")
+        << QByteArray("static+mask-upper-left") << 1 << 3 << 0 << 5
+        << "query × key · step 3: one token after 7 cached"
+        << "Query 7 does not see key 5, although the rule shows it. It sees one key in "
+           "all.";
 }
 
 void InsideTest::sentences() {
-    QFETCH(QString, name);
-    QFETCH(int, chunk);
-    QFETCH(int, step);
-    QFETCH(QString, heading);
-    QFETCH(QString, keys);
-    QFETCH(int, query);
-    QFETCH(int, key);
-    QFETCH(QString, cell);
-    const StepFacts facts = stepFacts(lane(name.toUtf8().constData(), chunk), 0, 5, step);
-    QCOMPARE(facts.heading(), heading);
-    QCOMPARE(facts.keysSentence(), keys);
-    QCOMPARE(facts.cellSentence(query, key), cell);
-    QCOMPARE(facts.wrongPositions(), 0);
-}
-
-void InsideTest::windows() {
-    LaneSpec spec = lane("static", 2);
-    spec.window = {.size = 3, .sinks = 1};
-    const StepFacts facts = stepFacts(spec, 0, 5, 3);  // position 7 sees 0, 5, 6 and 7
-    QCOMPARE(facts.plan.n_allowed(), std::int64_t{4});
-    QCOMPARE(facts.cellSentence(0, 4), QString("Query 7 cannot see key 4: it lies outside the window."));
-    QCOMPARE(facts.cellSentence(0, 0), QString("Query 7 sees key 0, 7 positions back (from the cache)."));
-    spec = lane("naive");
-    spec.window = {.size = 2};
-    QCOMPARE(stepFacts(spec, 0, 5, 0).plan.n_allowed(), std::int64_t{1 + 4 * 2});
-    // A lane without a window of its own has the model's; one that names another has that.
-    QCOMPARE(stepFacts(lane("static", 2), 3, 5, 3).plan.n_allowed(), std::int64_t{3});
-    QCOMPARE(stepFacts(lane("static", 2), 3, 5, 3).cellSentence(0, 4),
-             QString("Query 7 cannot see key 4: it lies outside the window."));
-    QCOMPARE(stepFacts(spec, 3, 5, 0).plan.n_allowed(), std::int64_t{1 + 4 * 2});
-}
-
-void InsideTest::saysWhatItDoesNotShow_data() {
-    QTest::addColumn<QString>("word");
-    QTest::addColumn<int>("requests");
-    QTest::addColumn<QString>("fragment");
-    for (const char* word : {"naive", "concat", "static", "paged", "int8", "kivi2", "f16", "batch"})
-        QTest::newRow(word) << word << 1 << "";
-    QTest::newRow("one after another") << "static" << 4 << "one after another";
-    QTest::newRow("batch of 4") << "batch" << 4 << "into one call";
-    QTest::newRow("continuous, one request") << "continuous" << 1 << "mixes";
-    QTest::newRow("speculative") << "speculative" << 1 << "drafts";
-    QTest::newRow("beam") << "beam" << 1 << "continuations";
-    QTest::newRow("forgetting window") << "window" << 1 << "forgets";
-}
-
-// Never a wrong picture: what cannot be rebuilt from lengths is not drawn, and one sentence says why.
-void InsideTest::saysWhatItDoesNotShow() {
-    QFETCH(QString, word);
+    QFETCH(QByteArray, lane);
     QFETCH(int, requests);
-    QFETCH(QString, fragment);
-    const LaneSpec spec = lane(word.toUtf8().constData());
-    const QString why = whyNotShown(spec, requests);
-    QCOMPARE(why.isEmpty(), fragment.isEmpty());
-    QVERIFY2(why.contains(fragment), qPrintable(why));
-
-    Record record = *smallRecord();
-    record.prompts.resize(static_cast<std::size_t>(requests), record.prompts.front());
-    record.lanes[1].spec = spec;
-    RunData data;
-    InsidePage page(data);
-    page.resize(1100, 700);
-    page.show();
-    data.show(std::make_shared<const Record>(record), nullptr);
-    page.setStep(1, 3);
-    QCOMPARE(page.mask()->isEmpty(), !fragment.isEmpty());
-    QCOMPARE(page.positions()->isEmpty(), !fragment.isEmpty());
-    if (!fragment.isEmpty()) QCOMPARE(page.sentence(), why);
+    QFETCH(int, step);
+    QFETCH(int, line);
+    QFETCH(int, key);
+    QFETCH(QString, heading);
+    QFETCH(QString, sentence);
+    PageFixture fixture;
+    QVERIFY(fixture.run(experimentOf({lane.constData(), requests})));
+    QVERIFY(fixture.show(1, step));
+    QCOMPARE(fixture.views()->mask()->subtitle(), heading);
+    emit fixture.views()->mask()->cellHovered(line, key);
+    const QString said = fixture.page.sentence();
+    // Weights are numbers of the model: what is around them is compared.
+    const qsizetype star = sentence.indexOf('*');
+    QVERIFY2(said.startsWith(star < 0 ? sentence : sentence.left(star)), qPrintable(said));
+    QVERIFY2(said.endsWith(star < 0 ? sentence : sentence.mid(star + 1)), qPrintable(said));
+    QVERIFY(star >= 0 || said == sentence);
 }
 
-void InsideTest::pageShowsSteps() {
-    RunData data;
-    InsidePage page(data);
-    page.resize(1100, 700);
-    page.show();
-    data.show(smallRecord(), nullptr);
+void InsideTest::oneCellInEveryView() {
+    PageFixture fixture;
+    QVERIFY(fixture.run(experimentOf({"batch", 3})));
+    QVERIFY(fixture.show(1, 3));
+    InsideViews* views = fixture.views();
+    emit views->mask()->cellHovered(1, 9);
+    QCOMPARE(views->weights()->selectedCell(), std::optional<QPoint>(QPoint(9, 1)));
+    QCOMPARE(views->positions()->selectedCell(), std::optional<QPoint>(QPoint(9, 1)));
+    QCOMPARE(views->cache()->selectedCell(), std::optional<QPoint>(QPoint(9, 1)));
+    emit views->mask()->cellHovered(-1, -1);
+    QVERIFY(!views->weights()->selectedCell());
+    // From a position: its query is the one of the row.
+    emit views->positions()->cellHovered(2, 4);
+    QCOMPARE(views->mask()->selectedCell(), std::optional<QPoint>(QPoint(4, 2)));
+    QVERIFY2(fixture.page.sentence().startsWith("Key 4 of row 2 was made with position id 4"),
+             qPrintable(fixture.page.sentence()));
+    emit views->positions()->cellHovered(-1, -1);
+    // A click keeps it, over the next steps too; a second one lets go.
+    emit views->cache()->cellSelected(2, 6);
+    QVERIFY2(fixture.page.sentence().startsWith("Slot 6 of row 2: token "),
+             qPrintable(fixture.page.sentence()));
+    QCOMPARE(views->mask()->selectedCell(), std::optional<QPoint>(QPoint(6, 2)));
+    QVERIFY(fixture.show(1, 4));
+    QCOMPARE(views->mask()->selectedCell(), std::optional<QPoint>(QPoint(6, 2)));
+    QVERIFY2(fixture.page.sentence().contains("stored 4 steps ago"), qPrintable(fixture.page.sentence()));
+    emit views->cache()->cellSelected(2, 6);
+    QVERIFY(!views->mask()->selectedCell());
+    // The keyboard: the arrow keys move the cell, and say what it is.
+    views->mask()->setFocus();
+    QTest::keyClick(views->mask(), Qt::Key_Right);
+    QVERIFY(views->mask()->selectedCell().has_value());
+    QVERIFY(!views->mask()->accessibleDescription().isEmpty());
+}
+
+void InsideTest::layersAndHeads() {
+    PageFixture fixture;
+    QVERIFY(fixture.run(experimentOf({"static"})));
+    QVERIFY(fixture.show(1, 4));
+    auto* layer = fixture.page.findChild<QSpinBox*>("insideLayer");
+    auto* head = fixture.page.findChild<QSpinBox*>("insideHead");
+    QCOMPARE(layer->maximum(), 1);
+    QCOMPARE(head->maximum(), 3);
+    layer->setValue(1);
+    head->setValue(2);
+    QVERIFY(fixture.settled());
+    QCOMPARE(fixture.views()->step()->layer, 1);
+    QCOMPARE(fixture.views()->step()->weights->head, 2);
+    QCOMPARE(fixture.views()->weights()->subtitle(), QString("layer 1, head 2"));
+    const auto shown = fixture.views()->step()->weights->values;
+    // What is shown is what the engine says without a window.
+    const auto record = fixture.data.finishedRecord();
+    const auto model = fixture.session.model();
+    auto inspector = StepInspector::make(record, 1, model, std::make_shared<MemoryLedger>());
+    QVERIFY(inspector.ok());
+    QCOMPARE((*inspector)->look({.step = 4, .layer = 1, .head = 2})->weights->values, shown);
+    const Table table = fixture.views()->weights()->table(DataRange::all);
+    QCOMPARE(table.rows.front().at(1).toFloat(), shown.front());
+
+    fixture.page.findChild<QCheckBox*>("insideAllHeads")->setChecked(true);
+    QVERIFY(fixture.settled());
+    QVERIFY(fixture.views()->heads()->isVisible());
+    QCOMPARE(fixture.views()->heads()->tileCount(), 4);
+    QCOMPARE(fixture.views()->heads()->current(), 2);
+    fixture.views()->heads()->setFocus();
+    QTest::keyClick(fixture.views()->heads(), Qt::Key_Left);
+    QTest::keyClick(fixture.views()->heads(), Qt::Key_Return);
+    QVERIFY(fixture.settled());
+    QVERIFY(fixture.views()->weights()->isVisible());
+    QVERIFY(head->value() != 2);
+}
+
+void InsideTest::scrubsWithKeys() {
+    PageFixture fixture;
+    QVERIFY(fixture.run(experimentOf({"static"})));
+    auto* slider = fixture.page.findChild<QSlider*>("stepSlider");
     // The cached lane is what people want to see first, at its last step.
-    QCOMPARE(page.lane(), 1);
-    QCOMPARE(page.step(), 3);
-    QCOMPARE(page.mask()->rowCount(), 1);
-    QCOMPARE(page.mask()->columnCount(), 8);
-    QCOMPARE(page.sentence(), QString("8 of 8 query-key pairs are visible."));
-
-    page.setStep(0, 2);
-    QCOMPARE(page.mask()->rowCount(), 7);
-    QCOMPARE(page.mask()->columnCount(), 7);
-    QCOMPARE(page.sentence(), QString("28 of 49 query-key pairs are visible."));
-    for (int query = 0; query < 7; ++query) {
-        for (int key = 0; key < 7; ++key)
-            QCOMPARE(page.mask()->cell(query, key),
-                     static_cast<std::uint8_t>(key <= query ? CellState::visible : CellState::future));
-    }
-    emit page.mask()->cellHovered(2, 5);
-    QCOMPARE(page.sentence(),
-             QString("Query 2 cannot see key 5: it lies in the future. It sees 3 keys in all."));
-    QVERIFY(page.positions()->selectedCell().has_value());
-    emit page.mask()->cellHovered(-1, -1);
-    QVERIFY(!page.positions()->selectedCell().has_value());
-    emit page.positions()->cellHovered(0, 4);
-    QCOMPARE(page.sentence(), QString("Slot 4: key at position 4, query at position 4. Expected: 4."));
-    QCOMPARE(page.mask()->selectedCell(), std::optional<QPoint>(QPoint(4, 4)));
+    QCOMPARE(fixture.page.lane(), 1);
+    QCOMPARE(fixture.page.step(), 5);
+    QTest::keyClick(slider, Qt::Key_Left);
+    QVERIFY(fixture.settled());
+    QCOMPARE(fixture.views()->step()->step, 4);
+    QTest::keyClick(slider, Qt::Key_Home);
+    QVERIFY(fixture.settled());
+    QCOMPARE(fixture.views()->step()->step, 0);
+    QCOMPARE(fixture.views()->mask()->rowCount(), 5);
+    QTest::keyClick(slider, Qt::Key_End);
+    QVERIFY(fixture.settled());
+    QCOMPARE(fixture.views()->step()->step, 5);
+    QCOMPARE(fixture.views()->mask()->columnCount(), 10);
+    fixture.page.findChild<QComboBox*>("insideLane")->setCurrentIndex(0);
+    QVERIFY(fixture.settled());
+    QCOMPARE(fixture.views()->mask()->rowCount(), 10);
 }
 
-void InsideTest::pageFollowsTheSlider() {
-    RunData data;
-    InsidePage page(data);
-    page.resize(1100, 700);
-    page.show();
-    data.show(smallRecord(), nullptr);
-    auto* slider = page.findChild<QSlider*>("stepSlider");
-    QVERIFY(slider != nullptr);
-    QTest::keyClick(slider, Qt::Key_Left);
-    QCOMPARE(page.step(), 2);
-    QCOMPARE(page.mask()->columnCount(), 7);
-    QTest::keyClick(slider, Qt::Key_Home);
-    QCOMPARE(page.step(), 0);
-    // The last prefill chunk of 5 tokens in pieces of 2 is one token.
-    QCOMPARE(page.mask()->rowCount(), 1);
-    QCOMPARE(page.mask()->columnCount(), 5);
-    QTest::keyClick(slider, Qt::Key_End);
-    QCOMPARE(page.step(), 3);
-    page.findChild<QComboBox*>("insideLane")->setCurrentIndex(0);
-    QCOMPARE(page.mask()->rowCount(), 8);
+// Whatever is asked for in whatever order, the last wish is what is shown.
+void InsideTest::scrubsAtRandom() {
+    PageFixture fixture;
+    QVERIFY(fixture.run(experimentOf({"batch", 3})));
+    QRandomGenerator random(9);
+    for (int round = 0; round < 60; ++round) {
+        for (int i = random.bounded(1, 6); i > 0; --i) {
+            fixture.page.setStep(random.bounded(2), random.bounded(6));
+            fixture.page.setLayerAndHead(random.bounded(2), random.bounded(4));
+            QTest::qWait(random.bounded(3));
+        }
+        const int lane = random.bounded(2);
+        const int step = random.bounded(6);
+        const int head = random.bounded(4);
+        fixture.page.setStep(lane, step);
+        fixture.page.setLayerAndHead(1, head);
+        QVERIFY(fixture.settled());
+        const int n = static_cast<int>(fixture.data.latest(lane)->steps.size());
+        QCOMPARE(static_cast<int>(fixture.views()->step()->lane), lane);
+        QCOMPARE(fixture.views()->step()->step, std::min(step, n - 1));
+        QCOMPARE(fixture.views()->step()->weights->head, head);
+    }
+}
+
+void InsideTest::callsOfAStep() {
+    PageFixture fixture;
+    QVERIFY(fixture.run(experimentOf({"static", 1, 2})));
+    QVERIFY(fixture.show(1, 0));
+    auto* call = fixture.page.findChild<QSpinBox*>("insideCall");
+    QVERIFY(call->isVisible());
+    QCOMPARE(call->maximum(), 3);
+    QCOMPARE(call->value(), 3);
+    QCOMPARE(fixture.views()->mask()->subtitle(),
+             QString("query × key · prefill: one token after 4 cached · call 3 of 3"));
+    call->setValue(2);
+    QVERIFY(fixture.settled());
+    QCOMPARE(fixture.views()->mask()->rowCount(), 2);
+    QCOMPARE(fixture.views()->mask()->columnCount(), 4);
+    QVERIFY(fixture.show(1, 2));
+    QVERIFY(!call->isVisible());
+}
+
+void InsideTest::faultsAreMarked() {
+    PageFixture fixture;
+    QVERIFY(fixture.run(experimentOf({"batch+pad-slot-positions", 3})));
+    QVERIFY(fixture.show(1, 2));
+    QCOMPARE(fixture.verdict(), QString("position fault: row 0 expects 6, used 12"));
+    const Table table = fixture.views()->positions()->table(DataRange::all);
+    QCOMPARE(table.rows[0].at(1 + 6), QString("6"));
+    emit fixture.views()->positions()->cellHovered(0, 6);
+    QCOMPARE(fixture.page.sentence(), QString("Key 6 of row 0 was made with position id 6, expected 0."));
+}
+
+void InsideTest::cacheCells() {
+    Experiment experiment = experimentOf({"continuous", 3});
+    for (PromptSpec& prompt : experiment.prompts) {
+        prompt.length = 9;
+        prompt.seed = 4;
+    }
+    experiment.lanes[1].cache.block = 4;
+    experiment.lanes[1].cache.share_prefixes = true;
+    experiment.prompts[1].arrival_step = 1;
+    experiment.prompts[2].arrival_step = 2;
+    PageFixture fixture;
+    QVERIFY(fixture.run(experiment));
+    QVERIFY(fixture.show(1, 4));
+    CellGrid* cache = fixture.views()->cache();
+    QStringList shown;
+    for (const LegendEntry& entry : cache->legend()) shown << entry.name;
+    QVERIFY2(shown.contains("shared prefix"), qPrintable(shown.join(", ")));
+    QVERIFY2(cache->subtitle().startsWith("paged · blocks of 4"), qPrintable(cache->subtitle()));
+    QStringList sentences;
+    for (int row = 0; row < cache->rowCount(); ++row) {
+        for (int column = 0; column < cache->columnCount(); ++column)
+            sentences << cache->describeCell(row, column);
+    }
+    QVERIFY(!sentences.filter("taken over from a known prefix").isEmpty() ||
+            !sentences.filter("shared by").isEmpty());
+    auto* label = fixture.page.findChild<QComboBox*>("cacheLabel");
+    QVERIFY(label->isVisible());
+    const QString before = cache->table(DataRange::all).rows[0].join(',');
+    label->setCurrentIndex(1);
+    QVERIFY(cache->table(DataRange::all).rows[0].join(',') != before);
+}
+
+void InsideTest::timesOfLayers() {
+    PageFixture fixture;
+    QVERIFY(fixture.run(experimentOf({"static"})));
+    BarChart* times = fixture.views()->times();
+    QTRY_COMPARE_WITH_TIMEOUT(times->bars().size(), std::size_t{2 + 2}, 20'000);
+    QVERIFY(times->bars()[0].values[0] > 0 && times->bars()[0].values[1] > 0);
+    QVERIFY2(times->subtitle().endsWith("in an instrumented pass"), qPrintable(times->subtitle()));
+    // Another step of the lane is known at once.
+    QVERIFY(fixture.show(1, 1));
+    QCOMPARE(times->bars().size(), std::size_t{4});
+    emit times->barClicked(1);
+    QVERIFY(fixture.settled());
+    QCOMPARE(fixture.views()->step()->layer, 1);
+}
+
+void InsideTest::looksIntoAHeldRun() {
+    PageFixture fixture;
+    connect(&fixture.session, &Session::runStarted, this,
+            [&](const Experiment& experiment, const RunStarted& started) {
+                fixture.data.begin(experiment, started, *fixture.session.model(), nullptr);
+            });
+    connect(&fixture.session, &Session::eventsArrived, &fixture.data, &RunData::append);
+    connect(&fixture.session, &Session::pauseChanged, this,
+            [&] { fixture.page.setLiveLook(fixture.session.isHeld()); });
+    fixture.session.run(experimentOf({"static"}), 1);
+    for (int step = 0; step < 4; ++step) {
+        QTRY_VERIFY(fixture.session.isHeld() && fixture.data.latest(1) != nullptr &&
+                    static_cast<int>(fixture.data.latest(1)->steps.size()) == step + 1);
+        QTRY_VERIFY(!fixture.page.isWaiting() && fixture.views()->step() != nullptr &&
+                    fixture.views()->step()->step == step);
+        QCOMPARE(fixture.views()->mask()->columnCount(), 5 + step);
+        // An earlier step of the run that is held.
+        if (step == 3) QVERIFY(fixture.show(0, 1));
+        fixture.session.step();
+    }
+    fixture.session.resume();
+    QTRY_VERIFY(fixture.data.finishedRecord() != nullptr);
+    QCOMPARE(fixture.data.finishedRecord()->status, FinishReason::length);
+    QCOMPARE(fixture.session.ledger()->total(), fixture.session.ledger()->live(Owner::weights));
 }
 
 void InsideTest::emptyPageSaysSo() {
     RunData data;
     InsidePage page(data);
     page.show();
-    QVERIFY(page.mask()->isEmpty());
-    QVERIFY(page.positions()->isEmpty());
+    QVERIFY(page.views()->mask()->isEmpty());
     QCOMPARE(page.sentence(), QString("Nothing has run yet."));
     QVERIFY(!page.findChild<QSlider*>("stepSlider")->isEnabled());
+}
+
+void InsideTest::laneWithoutSteps() {
+    PageFixture fixture;
+    Experiment experiment = experimentOf({"static"});
+    experiment.lanes[1].cache.capacity = 3;  // less than the prompt
+    QSignalSpy finished(&fixture.session, &Session::runFinished);
+    fixture.session.run(experiment);
+    QVERIFY(finished.wait(60'000));
+    fixture.page.setStep(1, 0);
+    QTRY_COMPARE(fixture.page.sentence(), QString("No step has been made yet."));
+    fixture.page.setStep(0, 2);
+    QVERIFY(fixture.settled());
 }
 
 QTEST_MAIN(InsideTest)

@@ -18,6 +18,7 @@
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
 #include "ui/inside/inside_page.h"
+#include "ui/inside/inside_views.h"
 #include "ui/memory/memory_page.h"
 #include "ui/race/lane_table.h"
 #include "ui/race/race_page.h"
@@ -115,7 +116,7 @@ void MainWindowTest::runsAndShowsEverything() {
     window.showScreen(1);
     QVERIFY(!window.memoryPage()->chart()->isEmpty());
     window.showScreen(2);
-    QCOMPARE(window.insidePage()->mask()->columnCount(), 8 + 11);
+    QTRY_COMPARE(window.insidePage()->views()->mask()->columnCount(), 8 + 11);
     QVERIFY(window.findChild<QLabel*>("progressLabel")->text().contains("weights alone"));
     QVERIFY((*window.actions())[ActionId::saveRecord]->isEnabled());
     QCOMPARE(window.session()->ledger()->total(), window.session()->ledger()->live(Owner::weights));

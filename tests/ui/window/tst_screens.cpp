@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the screens look like after a run of the demo: not blank, nothing cut off. With
 // DECODESCOPE_SCREENSHOTS set to a folder, the pictures are kept there.
+#include <QCheckBox>
 #include <QFileInfo>
 #include <QLineEdit>
 #include <QSet>
@@ -13,6 +14,7 @@
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/lane_card.h"
 #include "ui/inside/inside_page.h"
+#include "ui/inside/inside_views.h"
 #include "ui/widgets/plain_table.h"
 
 using namespace decodescope;
@@ -24,6 +26,8 @@ private slots:
     void initTestCase();
     void looks_data();
     void looks();
+    void insideLooks_data();
+    void insideLooks();
     void looksOfExamples_data();
     void looksOfExamples();
     void panelFitsItsWidth_data();
@@ -108,6 +112,36 @@ void ScreensTest::looksOfExamples() {
     check(screen, dark, size);
 }
 
+void ScreensTest::insideLooks_data() {
+    QTest::addColumn<int>("lane");
+    QTest::addColumn<int>("step");
+    QTest::addColumn<bool>("allHeads");
+    QTest::addColumn<bool>("dark");
+    for (const bool dark : {false, true}) {
+        const char* theme = dark ? "dark" : "light";
+        QTest::addRow("inside-prefill-%s", theme) << 1 << 0 << false << dark;
+        QTest::addRow("inside-naive-%s", theme) << 0 << 30 << false << dark;
+        QTest::addRow("inside-heads-%s", theme) << 1 << 0 << true << dark;
+        QTest::addRow("inside-decode-heads-%s", theme) << 1 << 20 << true << dark;
+    }
+}
+
+void ScreensTest::insideLooks() {
+    QFETCH(int, lane);
+    QFETCH(int, step);
+    QFETCH(bool, allHeads);
+    QFETCH(bool, dark);
+    MainWindow& window = *m_fixture->window;
+    window.showScreen(2);
+    window.insidePage()->setStep(lane, step);
+    window.findChild<QCheckBox*>("insideAllHeads")->setChecked(allHeads);
+    QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), 60'000);
+    // A cell that is kept, so that the marks are in the picture.
+    emit window.insidePage()->views()->mask()->cellSelected(0, 1);
+    check(2, dark, {1440, 900});
+    window.findChild<QCheckBox*>("insideAllHeads")->setChecked(false);
+}
+
 void ScreensTest::panelFitsItsWidth_data() {
     QTest::addColumn<bool>("dark");
     QTest::newRow("light") << false;
@@ -160,6 +194,9 @@ void ScreensTest::check(int screen, bool dark, QSize size) {
     QTest::qWait(100);
     // A verdict belongs into the picture.
     QVERIFY(m_fixture->awaitIdle());
+    if (screen == 2)
+        QTRY_VERIFY_WITH_TIMEOUT(
+            !window.insidePage()->isWaiting() && !window.insidePage()->views()->times()->isEmpty(), 60'000);
     QTest::qWait(100);
     // A table is as high as its rows, and its card no higher.
     for (const auto* table : window.findChildren<PlainTable*>()) {
