@@ -173,10 +173,9 @@ int bench(const BenchOptions& options, const std::stop_token& stop) {
     if (!settings) return reportError(settings.error());
 
     const auto ledger = std::make_shared<MemoryLedger>();
-    ProgressLine line;
-    const auto model = load_model(settings->model, ledger, watchLoading(line, stop));
-    line.clear();
+    const auto model = loadModel(settings->model, ledger, stop);
     if (!model) return reportError(model.error());
+    ProgressLine line;
     if (options.selfTest) return selfTest(options, *model, ledger, grid->n_threads.front(), stop);
     if (!options.grid.givesShapes()) fitDefaults(*grid, model->weights->config);
 

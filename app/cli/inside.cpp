@@ -45,10 +45,9 @@ Result<std::string> textOf(const Request& request, Format format, const std::sto
     const auto lane = laneOf(*record, request.lane);
     if (!lane) return lane.error();
     const auto ledger = std::make_shared<MemoryLedger>();
-    ProgressLine line;
-    auto model = load_model(record->experiment.model, ledger, watchLoading(line, stop));
-    line.clear();
+    auto model = loadModel(record->experiment.model, ledger, stop);
     if (!model) return model.error();
+    ProgressLine line;
     const auto shared = std::make_shared<const LoadedModel>(*std::move(model));
     line.show("Serving the lane once more ...");
     const auto inspector = StepInspector::make(record, *lane, shared, ledger, stop);

@@ -52,6 +52,12 @@ LoadWatch watchLoading(ProgressLine& line, std::stop_token stop) {
     return watch;
 }
 
+Result<LoadedModel> loadModel(const ModelRef& ref, const std::shared_ptr<MemoryLedger>& ledger,
+                              const std::stop_token& stop) {
+    ProgressLine line;
+    return load_model(ref, ledger, watchLoading(line, stop));
+}
+
 RunProgress::RunProgress(const Experiment& experiment) {
     for (const LaneSpec& lane : experiment.lanes) laneNames_.push_back(lane.name);
     line_.show("Measuring the memory's read bandwidth ...");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "engine/experiment/events.h"
 #include "engine/experiment/experiment.h"
 #include "engine/formats/load_watch.h"
+#include "engine/formats/model_source.h"
 #include "engine/sweep/grid.h"
 
 namespace decodescope::cli {
@@ -33,6 +35,10 @@ private:
 
 /// Follows the loading of a model on `line`, a few times a second. `line` must live as long as the watch.
 LoadWatch watchLoading(ProgressLine& line, std::stop_token stop);
+
+/// Loads a model and shows how far it is.
+Result<LoadedModel> loadModel(const ModelRef& ref, const std::shared_ptr<MemoryLedger>& ledger,
+                              const std::stop_token& stop);
 
 /// Tells the progress of a run, a few times a second.
 class RunProgress : public EventSink {

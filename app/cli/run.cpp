@@ -104,9 +104,7 @@ int run(const RunOptions& options, const Extras& extras, const Output& output, c
     if (!experiment) return reportError(experiment.error());
 
     const auto ledger = std::make_shared<MemoryLedger>();
-    ProgressLine line;
-    const auto model = load_model(experiment->model, ledger, watchLoading(line, stop));
-    line.clear();
+    const auto model = loadModel(experiment->model, ledger, stop);
     if (!model) return reportError(model.error());
 
     Result<Record> record = [&] {

@@ -37,9 +37,7 @@ struct File {
 Result<std::string> traceEvents(const Record& record, bool instrument, const std::stop_token& stop) {
     const auto ledger = std::make_shared<MemoryLedger>();
     if (!instrument) return traceEventsOf(record, nullptr, ledger, stop);
-    ProgressLine line;
-    const auto model = load_model(record.experiment.model, ledger, watchLoading(line, stop));
-    line.clear();
+    const auto model = loadModel(record.experiment.model, ledger, stop);
     if (!model) return model.error();
     return traceEventsOf(record, &*model, ledger, stop);
 }

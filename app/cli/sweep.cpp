@@ -117,10 +117,9 @@ int sweepCommand(const SweepOptions& options, const std::stop_token& stop) {
             {ErrorKind::bad_input, "There is nothing to measure: every --n-prompt and --n-gen is 0."});
 
     const auto ledger = std::make_shared<MemoryLedger>();
-    ProgressLine line;
-    const auto model = load_model(sweep.settings.model, ledger, watchLoading(line, stop));
-    line.clear();
+    const auto model = loadModel(sweep.settings.model, ledger, stop);
     if (!model) return reportError(model.error());
+    ProgressLine line;
 
     const Output output{options.formatName, ""};
     if (options.dryRun) {

@@ -430,11 +430,18 @@ OrderedJson interval_json(const Interval& interval) {
     return {interval.low, interval.high};
 }
 
+OrderedJson quality_json(const Quality& quality) {
+    if (quality.n == 0) return nullptr;
+    return {{"n", quality.n},
+            {"mean_kl", quality.mean_kl},
+            {"top1_agreement", quality.top1_agreement},
+            {"rms_probability_change", quality.rms_probability_change}};
+}
+
 OrderedJson summary_json(const Record& record, std::size_t index) {
     const LaneRecord& lane = record.lanes.at(index);
     const bool any = !lane.repetitions.empty();
     const double error = lane.max_relative_error();
-    const Quality quality = lane.quality();
     OrderedJson json;
     json["ttft_ns"] = spread_json(lane.ttft_ns());
     json["queue_ns"] = spread_json(lane.queue_ns());
@@ -444,13 +451,7 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
     json["total_tok_s"] = number_or_null(lane.total_tok_s(), 0.0);
     json["read_gb_s"] = number_or_null(lane.read_gb_s(), 0.0);
     json["max_relative_error"] = error < 0 ? OrderedJson(nullptr) : OrderedJson(error);
-    json["quality"] = nullptr;
-    if (quality.n > 0) {
-        json["quality"] = {{"n", quality.n},
-                           {"mean_kl", quality.mean_kl},
-                           {"top1_agreement", quality.top1_agreement},
-                           {"rms_probability_change", quality.rms_probability_change}};
-    }
+    json["quality"] = quality_json(lane.quality());
     json["approximation"] = text_or_null(approximation(record, index));
     json["first_different_token"] = number_or_null(lane.first_different_token(record.reference()), -1);
     const auto acceptance = lane.acceptance();

@@ -10,6 +10,8 @@ namespace decodescope {
 OrderedJson spread_json(const Summary& summary);
 /// [low, high]; null where nothing can be said.
 OrderedJson interval_json(const Interval& interval);
+/// Null when nothing was compared.
+OrderedJson quality_json(const Quality& quality);
 /// The derived numbers of one lane, as in the record's `summary`: null where nothing was measured.
 OrderedJson summary_json(const Record& record, std::size_t lane);
 

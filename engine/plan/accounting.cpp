@@ -37,12 +37,19 @@ std::int64_t bytes_of_call(const ModelConfig& m, bool logits) {
 }
 
 void add_flops(const ModelConfig& m, std::int64_t steps, WorkCount& work) {
-    work.product_flops =
-        2 * block_weights(m) * work.positions + 2 * std::int64_t{m.d_model} * m.vocab * steps;
-    work.attention_flops = 4 * std::int64_t{m.head_dim} * m.n_head * m.n_layer * work.computed_cells;
+    work.product_flops = product_flops(m, work.positions, steps);
+    work.attention_flops = attention_flops(m, work.computed_cells);
 }
 
 }  // namespace
+
+std::int64_t product_flops(const ModelConfig& model, std::int64_t rows, std::int64_t logit_rows) {
+    return 2 * block_weights(model) * rows + 2 * std::int64_t{model.d_model} * model.vocab * logit_rows;
+}
+
+std::int64_t attention_flops(const ModelConfig& model, std::int64_t cells) {
+    return 4 * std::int64_t{model.head_dim} * model.n_head * model.n_layer * cells;
+}
 
 std::int64_t sum_to(std::int64_t n) {
     return n * (n + 1) / 2;

@@ -28,6 +28,12 @@ struct WorkCount {
     friend bool operator==(const WorkCount&, const WorkCount&) = default;
 };
 
+/// Additions and multiplications of `rows` tokens through the blocks' matrices and `logit_rows` through the
+/// head: 2 per weight.
+std::int64_t product_flops(const ModelConfig& model, std::int64_t rows, std::int64_t logit_rows);
+/// Of `cells` query-key pairs, in all heads and layers: 2 x 2 x head_dim each.
+std::int64_t attention_flops(const ModelConfig& model, std::int64_t cells);
+
 /// A request to be counted.
 struct WorkRequest {
     std::int64_t prompt = 1;

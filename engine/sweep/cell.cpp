@@ -9,6 +9,7 @@
 #include "engine/experiment/precision.h"
 #include "engine/experiment/runner.h"
 #include "engine/experiment/text_table.h"
+#include "engine/plan/accounting.h"
 #include "engine/plan/memory_plan.h"
 
 namespace decodescope {
@@ -38,22 +39,12 @@ struct Measured {
     double flop = 0;
 };
 
-/// Additions and multiplications of `rows` tokens through the blocks, `logit_rows` through the head, and
-/// `cells` visible query-key pairs: 2 per weight, and 2 x 2 x head_dim per pair, head and layer.
-double flop_of(const ModelConfig& model, double rows, double logit_rows, double cells) {
-    const double d = model.d_model;
-    const double block = d * model.qkv_width() + double{1} * model.q_width() * d +
-                         (model.gated_ff ? 3.0 : 2.0) * d * model.d_ff;
-    return 2 * rows * model.n_layer * block + 2 * logit_rows * d * model.vocab +
-           4 * cells * model.n_layer * model.n_head * model.head_dim;
-}
-
 Measured measure(const RepetitionRecord& repetition, const TestShape& shape, const LaneSpec& lane,
                  const ModelConfig& model) {
     Measured sum;
     for (const StepEvent& step : repetition.steps) {
-        auto rows = static_cast<double>(step.positions_forwarded - step.padding_forwarded);
-        auto cells = static_cast<double>(step.score_cells_allowed);
+        std::int64_t rows = step.positions_forwarded - step.padding_forwarded;
+        std::int64_t cells = step.score_cells_allowed;
         double ns = duration(step);
         auto bytes = static_cast<double>(step.bytes_moved);
         if (is_prefill(step)) {
@@ -61,10 +52,9 @@ Measured measure(const RepetitionRecord& repetition, const TestShape& shape, con
             sum.ttft_ns += ns;
             if (shape.n_prompt == 0) continue;
             if (lane.mode != LaneMode::naive) {
-                const double n = step.n_row;
-                const double depth = shape.n_depth;
-                rows -= n * depth;
-                cells -= n * depth * (depth + 1) / 2;
+                const std::int64_t n = step.n_row;
+                rows -= n * shape.n_depth;
+                cells -= n * causal_cells(shape.n_depth, effective_window(lane.window, model.window).size);
                 // The weights were read in every call, and the first of them is not measured.
                 if (const auto n_call = static_cast<double>(lane.prefill_partition.size()); n_call > 1)
                     bytes -= (bytes - static_cast<double>(step.kv_bytes_live)) / n_call;
@@ -74,7 +64,9 @@ Measured measure(const RepetitionRecord& repetition, const TestShape& shape, con
         }
         sum.ns += ns;
         sum.bytes += bytes;
-        sum.flop += flop_of(model, rows, step.n_token, std::max(0.0, cells));
+        // Pads and cells that nobody may see are no useful work.
+        sum.flop += static_cast<double>(product_flops(model, rows, step.n_token) +
+                                        attention_flops(model, std::max(std::int64_t{0}, cells)));
     }
     return sum;
 }

@@ -26,14 +26,6 @@ OrderedJson deviation_or_null(const std::vector<double>& samples) {
     return samples.size() < 2 ? OrderedJson(nullptr) : OrderedJson(moments(samples).deviation);
 }
 
-OrderedJson quality_json(const Quality& quality) {
-    if (quality.n == 0) return nullptr;
-    return {{"n", quality.n},
-            {"mean_kl", quality.mean_kl},
-            {"top1_agreement", quality.top1_agreement},
-            {"rms_probability_change", quality.rms_probability_change}};
-}
-
 /// Whole nanoseconds.
 OrderedJson ns_json(const std::vector<double>& samples) {
     OrderedJson json = OrderedJson::array();

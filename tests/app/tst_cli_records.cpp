@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include "tests/app/cli_process.h"
+#include "tests/file_content.h"
 
 using namespace decodescope::test;
 
@@ -14,17 +15,6 @@ namespace {
 const QStringList tinyRun = {
     "run",     "--model",      "preset:tiny", "--ids", "3,1,4,1,5,9,2", "--tokens", "6",
     "--lanes", "naive,static", "--threads",   "1",     "--repetitions", "3"};
-
-QByteArray contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
-void write(const QString& path, const QByteArray& content) {
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    QCOMPARE(file.write(content), content.size());
-}
 
 }  // namespace
 
@@ -205,7 +195,7 @@ private slots:
         QFETCH(QByteArray, content);
         QFETCH(QString, sentence);
         const QString path = m_folder.filePath("broken.json");
-        write(path, content);
+        writeFile(path, content);
         for (const char* format : {"table", "trace"}) {
             const Outcome outcome = cli({"show", path, "--format", format});
             QCOMPARE(outcome.exitCode, 2);

@@ -7,15 +7,11 @@
 
 #include "engine/core/random.h"
 #include "tests/app/cli_process.h"
+#include "tests/file_content.h"
 
 using namespace decodescope::test;
 
 namespace {
-
-QByteArray contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
 
 /// The whole lines of a file as objects; what is behind the last line end is left out.
 QList<QJsonObject> rowsOf(const QByteArray& text) {

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "tests/app/cli_process.h"
+#include "tests/file_content.h"
 
 using namespace decodescope::test;
 
@@ -14,17 +15,6 @@ namespace {
 
 const QString schemas = DECODESCOPE_SOURCE_DIR "/resources/schema";
 const QString traces = DECODESCOPE_TEST_DATA "/traces/";
-
-void write(const QString& path, const QByteArray& content) {
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    QCOMPARE(file.write(content), content.size());
-}
-
-QByteArray contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
 
 QStringList tinyRun(const QString& lanes) {
     return {"run", "--model",       "preset:tiny", "--ids",     "3,1,4,1,5", "--tokens",
@@ -56,7 +46,7 @@ private slots:
     /// Each kind that is written with a schema's name has one, and `show` knows it.
     void everySchemaIsThere() {
         const QString path = m_folder.filePath("unknown.json");
-        write(path, "{\"schema\": \"decodescope.none/1\"}");
+        writeFile(path, "{\"schema\": \"decodescope.none/1\"}");
         const QString sentence = QString::fromUtf8(cli({"show", path}).err).trimmed();
         const QStringList known = sentence.section("expected one of ", 1).chopped(1).split(", ");
         QVERIFY2(known.size() >= 9, qPrintable(sentence));
@@ -202,7 +192,7 @@ private slots:
         QVERIFY2(outcome.exitCode == 0, outcome.err);
         expectValid(path, {}, true);
         const QString printed = m_folder.filePath("sweep.json");
-        write(printed, outcome.out);
+        writeFile(printed, outcome.out);
         expectValid(printed, {}, false);
         const Outcome merged = cli({"sweep", "merge", path, "--format", "jsonl", "--output", printed});
         QVERIFY2(merged.exitCode == 0, merged.err);
@@ -214,9 +204,9 @@ private slots:
             "sweep", "--dry-run", "--model", "preset:tiny", "--lanes", "naive,continuous,int8", "-p", "6",
             "-n",    "3",         "-d",      "0,4",         "--format"};
         const QString path = m_folder.filePath("estimate.json");
-        write(path, cli(dry + QStringList{"json"}).out);
+        writeFile(path, cli(dry + QStringList{"json"}).out);
         expectValid(path, {}, false);
-        write(path, cli(dry + QStringList{"jsonl"}).out);
+        writeFile(path, cli(dry + QStringList{"jsonl"}).out);
         expectValid(path, "sweep_estimate_line", true);
     }
 
@@ -295,7 +285,7 @@ private slots:
                           {"name": "b", "mode": "cached", "cache": {"kind": "static"}, "_why": "so"}]})";
         const QString path = m_folder.filePath("experiment.json");
         QCOMPARE(sound.count(from), 1);
-        write(path, QByteArray(sound).replace(from, to));
+        writeFile(path, QByteArray(sound).replace(from, to));
         const Outcome outcome = validate({schemas, "--kind", "experiment", path});
         const Outcome shown = cli({"show", path});
         if (QString(QTest::currentDataTag()) == "sound") {
@@ -316,7 +306,8 @@ private slots:
         const QByteArray text = contentOf(verify);
         QVERIFY(text.contains("\"additionalProperties\": false"));
         QFile::remove(verify);
-        write(verify, QByteArray(text).replace("\"additionalProperties\": false", "\"minProperties\": 1"));
+        writeFile(verify,
+                  QByteArray(text).replace("\"additionalProperties\": false", "\"minProperties\": 1"));
         QCOMPARE(validate({loose.path()}).exitCode, 1);
         const QString path = m_folder.filePath("verify.json");
         QCOMPARE(cli({"verify", "--model", "preset:tiny", "--format", "json", "--output", path}).exitCode, 0);

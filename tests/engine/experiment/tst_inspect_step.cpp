@@ -10,6 +10,7 @@
 #include "engine/experiment/inspect_step.h"
 #include "engine/experiment/runner.h"
 #include "engine/formats/safetensors.h"
+#include "tests/engine/experiment/random_prompts.h"
 
 using namespace decodescope;
 
@@ -33,14 +34,7 @@ Experiment experiment_of(const Setup& setup) {
     made.model = {.path = {}, .preset = setup.preset, .seed = 2};
     made.threads = 1;
     made.drive = setup.drive;
-    made.prompts.clear();
-    for (int i = 0; i < setup.n_request; ++i) {
-        PromptSpec prompt;
-        prompt.kind = PromptSpec::Kind::random;
-        prompt.length = 7 + 3 * i;
-        prompt.seed = static_cast<std::uint64_t>(i) + 1;
-        made.prompts.push_back(prompt);
-    }
+    made.prompts = test::random_prompts(setup.n_request);
     made.new_tokens = 8;
     made.warmup = 0;
     made.repetitions = 1;

@@ -5,6 +5,7 @@
 
 #include "engine/experiment/judge_lane.h"
 #include "engine/experiment/runner.h"
+#include "tests/engine/experiment/random_prompts.h"
 
 using namespace decodescope;
 
@@ -26,14 +27,7 @@ private:
         made.model = {.path = {}, .preset = "tiny-llama", .seed = 2};
         made.threads = 1;
         made.drive = drive;
-        made.prompts.clear();
-        for (int i = 0; i < requests; ++i) {
-            PromptSpec prompt;
-            prompt.kind = PromptSpec::Kind::random;
-            prompt.length = 7 + 3 * i;
-            prompt.seed = static_cast<std::uint64_t>(i) + 1;
-            made.prompts.push_back(prompt);
-        }
+        made.prompts = test::random_prompts(requests);
         made.new_tokens = 8;
         made.warmup = 0;
         made.repetitions = 1;

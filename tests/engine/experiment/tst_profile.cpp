@@ -7,6 +7,7 @@
 
 #include "engine/experiment/profile.h"
 #include "engine/experiment/runner.h"
+#include "tests/engine/experiment/random_prompts.h"
 
 using namespace decodescope;
 
@@ -31,14 +32,7 @@ private:
         Experiment made;
         made.model = {.path = {}, .preset = preset, .seed = 2};
         made.threads = 1;
-        made.prompts.clear();
-        for (int i = 0; i < requests; ++i) {
-            PromptSpec prompt;
-            prompt.kind = PromptSpec::Kind::random;
-            prompt.length = 7 + 3 * i;
-            prompt.seed = static_cast<std::uint64_t>(i) + 1;
-            made.prompts.push_back(prompt);
-        }
+        made.prompts = test::random_prompts(requests);
         made.new_tokens = 6;
         made.warmup = 0;
         made.repetitions = 2;

@@ -4,23 +4,15 @@
 #include <QTest>
 
 #include "engine/sweep/calibration.h"
+#include "tests/file_content.h"
 
 using namespace decodescope;
+using namespace decodescope::test;
 
 class CalibrationTest : public QObject {
     Q_OBJECT
 
     std::shared_ptr<MemoryLedger> m_ledger = std::make_shared<MemoryLedger>();
-
-    static QByteArray contentOf(const std::filesystem::path& path) {
-        QFile file(QString::fromStdString(path.string()));
-        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    }
-    static void write(const std::filesystem::path& path, const QByteArray& content) {
-        QFile file(QString::fromStdString(path.string()));
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write(content);
-    }
 
 private slots:
     void isMeasuredOnceAndKept() {
@@ -43,7 +35,7 @@ private slots:
         };
         quiet("cpu_share_others");
         quiet("cpu_share_stolen");
-        write(path, json);
+        writeFile(path, json);
         const Calibration second = calibrate(pool, m_ledger, path);
         QVERIFY(second.kept);
         QCOMPARE(second.limits.read_gb_s, first.limits.read_gb_s);
@@ -72,7 +64,7 @@ private slots:
         QByteArray json = contentOf(path);
         const int colon = static_cast<int>(json.indexOf(':', json.indexOf("cpu_share_others")));
         json.replace(colon, json.indexOf(',', colon) - colon, ": 0.5");
-        write(path, json);
+        writeFile(path, json);
         QVERIFY(!calibrate(pool, m_ledger, path).kept);
     }
 
@@ -87,7 +79,7 @@ private slots:
         QFETCH(QByteArray, content);
         QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath("calibration.json").toStdString();
-        write(path, content);
+        writeFile(path, content);
         ThreadPool pool(1);
         const Calibration calibration = calibrate(pool, m_ledger, path);
         QVERIFY(calibration.limits.read_gb_s > 0);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 #include "engine/sweep/estimate.h"
 #include "engine/sweep/sweep.h"
 #include "tests/engine/sweep/sample_cells.h"
+#include "tests/file_content.h"
 
 using namespace decodescope;
 using namespace decodescope::test;
@@ -43,15 +43,6 @@ class SweepTest : public QObject {
 
     std::filesystem::path fresh() {
         return m_folder.filePath(QString("%1.jsonl").arg(m_number++)).toStdString();
-    }
-    static QByteArray contentOf(const std::filesystem::path& path) {
-        QFile file(QString::fromStdString(path.string()));
-        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    }
-    static void write(const std::filesystem::path& path, const QByteArray& content) {
-        QFile file(QString::fromStdString(path.string()));
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write(content);
     }
     /// A file with these points of sweep "a" of four points.
     std::filesystem::path fileWith(std::initializer_list<std::size_t> points, const char* sweep = "a") {
@@ -153,7 +144,7 @@ private slots:
         const auto path = fileWith({0, 1});
         const QByteArray whole = contentOf(path);
         for (const int cut : {1, 20, 500}) {
-            write(path, whole + whole.left(cut));
+            writeFile(path, whole + whole.left(cut));
             std::size_t half = 0;
             QVERIFY(parse_sweep_rows((whole + whole.left(cut)).toStdString(), &half));
             QCOMPARE(half, static_cast<std::size_t>(cut));
@@ -171,7 +162,7 @@ private slots:
         const QByteArray whole = contentOf(path);
         // What a crash in the middle of a write leaves: the second point's first line, and a piece.
         const int last = static_cast<int>(whole.lastIndexOf('\n', whole.size() - 2)) + 1;
-        write(path, whole.left(last + 30));
+        writeFile(path, whole.left(last + 30));
         auto file = SweepFile::open(path, "a", 4, SweepFile::Mode::resume);
         QVERIFY(file);
         QVERIFY(file->has(0));
@@ -198,9 +189,9 @@ private slots:
             path = fileWith({0}, "b");
         } else if (content == "NO SWEEP") {
             path = fileWith({0});
-            write(path, contentOf(path).replace("\"sweep\":", "\"_sweep\":"));
+            writeFile(path, contentOf(path).replace("\"sweep\":", "\"_sweep\":"));
         } else {
-            write(path, content);
+            writeFile(path, content);
         }
         const QByteArray before = contentOf(path);
         const auto file = SweepFile::open(path, "a", 4, SweepFile::Mode::resume);
@@ -274,7 +265,7 @@ private slots:
     void mergingSaysWhatIsMissingTwiceOrMixed() {
         const auto first = fileWith({0, 1});
         const auto second = fileWith({1, 3});
-        write(second, contentOf(second).replace("\"cpu_model\":\"CPU\"", "\"cpu_model\":\"Other\""));
+        writeFile(second, contentOf(second).replace("\"cpu_model\":\"CPU\"", "\"cpu_model\":\"Other\""));
         const auto merged = merge_sweeps({first, second});
         QVERIFY(merged);
         QCOMPARE(merged->rows.size(), std::size_t{6});
