@@ -28,8 +28,9 @@ void describe(QCommandLineParser& parser) {
         {QStringLiteral("experiment"), tr("Open this experiment."), tr("file")},
         {QStringLiteral("no-autostart"), tr("Do not run the demo when the window opens on it.")},
         {QStringLiteral("render"),
-         tr("Draw every chart of this record to PNG, SVG, PDF and CSV, write an HTML report, "
-            "and quit. Needs --out, but no display."),
+         tr("Draw every chart of this record to PNG, SVG, PDF and CSV, write reports as HTML and PDF, a "
+            "Markdown summary, all steps as CSV, a Chrome trace and the record itself, and quit. Needs "
+            "--out, but no display."),
          tr("record")},
         {QStringLiteral("out"), tr("Directory for --render; made if missing."), tr("directory")},
         {{QStringLiteral("h"), QStringLiteral("help")}, tr("Print this and quit.")},

@@ -7,6 +7,7 @@
 #include <QIcon>
 
 #include <cstdio>
+#include <memory>
 
 #include "app/blas_core.h"
 #include "app/decodescope/arguments.h"
@@ -35,7 +36,8 @@ int render(const Arguments& arguments) {
     const Result<Record> record = load_record(QFile::encodeName(arguments.record).toStdString(), &warnings);
     if (!record) return fail(record.error());
     for (const std::string& warning : warnings) std::fprintf(stderr, "decodescope: %s\n", warning.c_str());
-    const Result<QStringList> files = renderRecord(*record, arguments.directory);
+    const Result<QStringList> files =
+        renderRecord(std::make_shared<const Record>(*record), arguments.directory);
     if (!files) return fail(files.error());
     for (const QString& file : *files) print(file + QLatin1Char('\n'));
     return 0;

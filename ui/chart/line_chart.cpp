@@ -48,8 +48,8 @@ LineChart::LineChart(QWidget* parent)
     m_plot->setNotAntialiasedElements(QCP::aeAxes | QCP::aeGrid | QCP::aeZeroLine);
     m_plot->axisRect()->setAutoMargins(QCP::msNone);
     for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) {
-        axis->setBasePen(Qt::NoPen);
-        axis->setTickPen(QColor(Qt::transparent));  // without a pen, an SVG gets black dots
+        axis->setBasePen(QColor(Qt::transparent));  // without a pen, an SVG gets black lines and dots
+        axis->setTickPen(QColor(Qt::transparent));
         axis->setSubTickPen(Qt::NoPen);
         axis->setTickLength(0, 0);
         axis->setNumberFormat(QStringLiteral("g"));

@@ -2,17 +2,27 @@
 #include <QApplication>
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
 #include <QRegularExpression>
+#include <QSet>
+#include <QStandardPaths>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QXmlStreamReader>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <csignal>
 
+#include "engine/experiment/report_text.h"
 #include "ui/chart/export.h"
 #include "ui/report/definitions.h"
 #include "ui/report/html_report.h"
+#include "ui/report/pdf_report.h"
 #include "ui/report/record_charts.h"
 #include "ui/report/render.h"
 #include "ui/theme/theme.h"
@@ -131,6 +141,11 @@ private slots:
     void hostileTextsStayText();
     void emptyRecords();
     void renderWritesEverything();
+    void everyFileOpensAgain();
+    void pdfReportHasEverything();
+    void onlyWhatWasAskedFor();
+    void canBeLeftAtAnyTime();
+    void fullDiskLeavesNoHalfFile();
     void renderFailures();
 };
 
@@ -364,12 +379,137 @@ void ReportTest::renderWritesEverything() {
     QVERIFY2(files.ok(), files ? "" : files.error().message.c_str());
     QCOMPARE(QFileInfo(files->first()).fileName(), QStringLiteral("report.html"));
     QCOMPARE(QDir(out).entryList(QDir::Files).size(), files->size());
-    QCOMPARE(files->size(), 5 * 4 + 2);
+    QCOMPARE(files->size(), 5 * 4 + 6);
     for (const QString& file : *files) QVERIFY2(QFileInfo(file).size() > 40, qPrintable(file));
     QCOMPARE(QImage(QDir(out).filePath(QStringLiteral("latency.png"))).size(), QSize(1920, 840));
     // A second time over the first works as well.
     QVERIFY(renderRecord(makeRecord(), out).ok());
     QCOMPARE(QDir(out).entryList(QDir::Files).size(), files->size());
+}
+
+void ReportTest::everyFileOpensAgain() {
+    QTemporaryDir dir;
+    const Record record = makeRecord();
+    QVERIFY(renderRecord(record, dir.path()).ok());
+    const auto content = [&](const char* name) {
+        QFile file(dir.filePath(QLatin1String(name)));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    };
+    // What the command line prints for the same record.
+    QCOMPARE(content("record.json"), QByteArray::fromStdString(to_json(record)));
+    QVERIFY(QJsonDocument::fromJson(content("record.json")).isObject());
+    QCOMPARE(content("summary.md"), QByteArray::fromStdString(to_markdown(record)));
+    QCOMPARE(content("steps.csv"), QByteArray::fromStdString(to_csv(record)));
+    const QJsonObject trace = QJsonDocument::fromJson(content("chrome_trace.json")).object();
+    QVERIFY(trace.value(QStringLiteral("traceEvents")).toArray().size() >= 2 * repetitions * newTokens);
+    for (const char* name : {"latency", "total_time", "memory", "kv_cache", "logit_error"}) {
+        const QString stem = dir.filePath(QLatin1String(name));
+        const QImage image(stem + QStringLiteral(".png"));
+        QCOMPARE(image.size(), QSize(1920, 840));
+        QSet<QRgb> colors;
+        for (int y = 0; y < image.height(); y += 5)
+            for (int x = 0; x < image.width(); x += 5) colors.insert(image.pixel(x, y));
+        QVERIFY2(colors.size() > 5, name);
+        QVERIFY(QSvgRenderer(stem + QStringLiteral(".svg")).isValid());
+        QVERIFY(content(qPrintable(QLatin1String(name) + QStringLiteral(".pdf"))).startsWith("%PDF-1."));
+        QVERIFY(content(qPrintable(QLatin1String(name) + QStringLiteral(".csv"))).count('\n') >
+                newTokens / 2);
+    }
+}
+
+void ReportTest::pdfReportHasEverything() {
+    const Record record = makeRecord();
+    const auto charts = makeRecordCharts(record);
+    QApplication::setPalette(themePalette(true));  // a report is light, whatever the window is
+    const QByteArray pdf = pdfReport(record, charts);
+    QApplication::setPalette(themePalette(false));
+    QVERIFY(pdf.startsWith("%PDF-1."));
+    QVERIFY(pdf.trimmed().endsWith("%%EOF"));
+    const auto count = QRegularExpression(QStringLiteral("/Count (\\d+)")).match(QString::fromLatin1(pdf));
+    QVERIFY(count.captured(1).toInt() >= 3);
+    const QString tool = QStandardPaths::findExecutable(QStringLiteral("pdftotext"));
+    if (tool.isEmpty()) QSKIP("pdftotext (poppler-utils) is not here to read the text");
+    QTemporaryDir dir;
+    QFile file(dir.filePath(QStringLiteral("report.pdf")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(pdf);
+    file.close();
+    QProcess reader;
+    reader.start(tool, {QStringLiteral("-layout"), file.fileName(), QStringLiteral("-")});
+    QVERIFY(reader.waitForFinished());
+    const QString text = QString::fromUtf8(reader.readAllStandardOutput())
+                             .replace(QChar(QChar::Nbsp), QLatin1Char(' '))
+                             .simplified();
+    for (const char* expected : {"Decoding demo", "naive", "7.00×", "exact ✓", "Latency per token",
+                                 "Logit error against the reference", "Test CPU", "What was run",
+                                 "It is a truth universally acknowledged", "What the numbers mean"}) {
+        QVERIFY2(text.contains(QString::fromUtf8(expected)), expected);
+    }
+    for (const Definition& definition : definitions())
+        QVERIFY2(text.contains(definition.name), qPrintable(definition.name));
+}
+
+void ReportTest::onlyWhatWasAskedFor() {
+    QTemporaryDir dir;
+    RenderOptions options;
+    options.png = options.svg = options.pdf = options.steps = options.json = false;
+    options.trace = options.html = options.report = false;
+    options.visible.insert(QStringLiteral("token"), {5, 9});
+    const auto files = renderRecord(makeRecord(), dir.path(), options);
+    QVERIFY(files.ok());
+    QCOMPARE(files->size(), 5 + 1);
+    QFile latency(dir.filePath(QStringLiteral("latency.csv")));
+    QVERIFY(latency.open(QIODevice::ReadOnly));
+    QCOMPARE(latency.readAll().count('\n'), 1 + 5);
+    QFile memory(dir.filePath(QStringLiteral("memory.csv")));
+    QVERIFY(memory.open(QIODevice::ReadOnly));
+    QVERIFY(memory.readAll().count('\n') > 2 * newTokens);  // over another axis: everything
+}
+
+void ReportTest::canBeLeftAtAnyTime() {
+    QTemporaryDir dir;
+    {
+        RecordExport files(std::make_shared<const Record>(makeRecord()), dir.path());
+        QCOMPARE(files.count(), 5 * 4 + 6);
+        QCOMPARE(files.nextName(), QStringLiteral("latency.png"));
+        for (int i = 0; i < 3; ++i) QVERIFY(files.writeNext().ok());
+        QCOMPARE(files.done(), 3);
+        QCOMPARE(files.nextName(), QStringLiteral("latency.csv"));
+    }
+    QCOMPARE(QDir(dir.path()).entryList(QDir::Files | QDir::Hidden).size(), 3);
+}
+
+// A limit on the size of files stands for the disk that is full: writing fails half way.
+void ReportTest::fullDiskLeavesNoHalfFile() {
+    QTemporaryDir dir;
+    RecordExport files(std::make_shared<const Record>(makeRecord()), dir.path());
+    rlimit before{};
+    QCOMPARE(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit small = before;
+    small.rlim_cur = 6000;
+    QCOMPARE(setrlimit(RLIMIT_FSIZE, &small), 0);
+    Result<void> result;
+    int failures = 0;
+    QString message;
+    while (!files.isDone() && result.ok()) result = files.writeNext();
+    if (!result.ok()) {
+        ++failures;
+        message = QString::fromStdString(result.error().message);
+    }
+    RenderOptions text;
+    text.png = text.svg = text.pdf = text.csv = text.json = text.trace = text.markdown = false;
+    text.html = text.report = false;
+    const auto steps = renderRecord(makeRecord(), dir.path(), text);
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    QCOMPARE(failures, 1);
+    for (const QString& sentence : {message, QString::fromStdString(steps.error().message)}) {
+        QVERIFY2(sentence.contains(QStringLiteral("cannot be written")) &&
+                     sentence.endsWith(QLatin1Char('.')) && !sentence.contains(QLatin1Char('\n')),
+                 qPrintable(sentence));
+    }
+    QCOMPARE(QDir(dir.path()).entryList(QDir::Files | QDir::Hidden).size(), files.done());
 }
 
 void ReportTest::renderFailures() {
@@ -379,6 +519,10 @@ void ReportTest::renderFailures() {
     const Result<QStringList> result = renderRecord(makeRecord(), dir.filePath(QStringLiteral("file/below")));
     QVERIFY(!result.ok());
     QCOMPARE(result.error().kind, ErrorKind::io);
+    // Nobody may write there, not even root.
+    const Result<QStringList> readOnly = renderRecord(makeRecord(), QStringLiteral("/proc"));
+    QVERIFY(!readOnly.ok());
+    QVERIFY(readOnly.error().message.find("cannot be written") != std::string::npos);
     QVERIFY(!renderRecord(Record{}, dir.path()).ok());
 }
 
