@@ -59,8 +59,9 @@ struct StepView {
 
 /// Looks again at steps of one lane of a record: lets it serve the requests once more, fed the same tokens
 /// and with the same faults, up to the step that is asked for, and keeps what that step saw and read. Goes on
-/// from where it is when a later step is asked for; the step that it is at costs nothing more. Nothing is
-/// timed. One thread at a time, and the backend's.
+/// from where it is when a later step is asked for; the step that it is at costs nothing more, and a step of
+/// a naive lane without faults one call, as it depends on nothing but its text. Nothing is timed. One thread
+/// at a time, and the backend's.
 class StepInspector {
 public:
     /// Of a record only the experiment, the prompts, the model's hash and the tokens are used: one that still
@@ -82,6 +83,9 @@ public:
 private:
     StepInspector() = default;
     Result<void> serve_to(const StepQuery& query, const std::stop_token& stop);
+    bool can_jump() const;
+    Result<bool> jump_to(const StepQuery& query, const std::stop_token& stop);
+    Result<void> make_lane_once();
     Result<void> restart();
     bool has_layer(int layer) const;
     WeightMatrix weights(int call, int layer, int head, int most_side) const;

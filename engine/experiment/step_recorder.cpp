@@ -62,8 +62,9 @@ void StepRecorder::restart() {
     bytes_ = 0;
 }
 
-void StepRecorder::begin_step(int step, bool keep, int layer) {
+void StepRecorder::begin_step(int step, bool keep, int layer, int request) {
     step_ = step;
+    request_ = request;
     keep_ = keep;
     layer_ = layer;
     n_call_ = 0;
@@ -110,7 +111,7 @@ std::vector<StepRecorder::Entry> StepRecorder::entries_of(const SeenCall& seen, 
                                   : turned ? seen.key_positions[index(i)]
                                            : seen.query_positions[index(i)];
         entries.push_back({pad || row.request < 0 ? -1 : place, used, seen.call.tokens()[index(i)],
-                           pad ? -1 : row.request, step_, n_call_});
+                           pad ? -1 : request_of(row), step_, n_call_});
         place += pad ? 0 : 1;
     }
     return entries;
@@ -148,7 +149,7 @@ void StepRecorder::keep_entries(const SeenCall& seen) {
 
 RowView StepRecorder::row_of(const SeenCall& seen, int b) const {
     RowView row;
-    row.request = seen.rows[index(b)].request;
+    row.request = request_of(seen.rows[index(b)]);
     const auto computed = entries_of(seen, b, true);
     for (std::size_t i = 0; i < computed.size(); ++i) {
         const std::size_t at = index(seen.call.begin(b)) + i;

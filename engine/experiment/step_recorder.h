@@ -91,8 +91,9 @@ public:
 
     /// Forgets everything: the lane starts anew.
     void restart();
-    /// The next calls are those of this step; they are kept if `keep`.
-    void begin_step(int step, bool keep, int layer);
+    /// The next calls are those of this step; they are kept if `keep`. `request`: whom the lane's only
+    /// request stands for; -1 = its requests are the record's.
+    void begin_step(int step, bool keep, int layer, int request = -1);
     const std::vector<CallView>& calls() const { return calls_; }
     /// The inputs of a layer's attention in one of them; null when there are none.
     const AttentionInputs* inputs(int call, int layer) const;
@@ -117,6 +118,9 @@ private:
         std::vector<Entry> entries;  // [seen]
     };
 
+    std::int32_t request_of(const CallRow& row) const {
+        return row.request >= 0 && request_ >= 0 ? request_ : row.request;
+    }
     std::vector<Entry> entries_of(const SeenCall& seen, int b, bool pads) const;
     void keep_entries(const SeenCall& seen);
     CallView view_of(const SeenCall& seen) const;
@@ -130,6 +134,7 @@ private:
     int n_call_ = 0;  // of the step
     bool keep_ = false;
     int layer_ = 0;
+    int request_ = -1;
     std::size_t bytes_ = 0;  // of attention inputs kept
     std::vector<Row> rows_;  // [batch]
     std::vector<CallView> calls_;

@@ -61,6 +61,7 @@ private slots:
     void tellsRightFromWrong_data();
     void tellsRightFromWrong();
     void sameCellsInAnyOrder();
+    void jumpsInNaiveLanes();
     void growingRecordsWillDo();
     void storage();
     void sharedBlocks();
@@ -334,6 +335,41 @@ void InspectStepTest::sameCellsInAnyOrder() {
         for (std::size_t k = 0; k < values.size(); ++k)
             QVERIFY(values[k] == expected[index(step)][k] ||
                     (std::isnan(values[k]) && std::isnan(expected[index(step)][k])));
+    }
+}
+
+// A naive lane's step is made with its text alone: what is seen is what is seen when all steps are made.
+void InspectStepTest::jumpsInNaiveLanes() {
+    for (const Drive drive : {Drive::forced, Drive::free}) {
+        Experiment experiment = experiment_of({"naive", 2, 0, {}, drive});
+        experiment.lanes[0] = *lane_from_name("static");
+        const auto made = run(experiment);
+        QVERIFY(made);
+        auto without = std::make_shared<Record>(*made->record);
+        without->lanes[1].repetitions.clear();  // so that nothing tells which step had which text
+        const auto slow = StepInspector::make(without, 1, made->model, m_ledger);
+        QVERIFY(slow.ok());
+        const auto fast = inspector(*made);
+        for (const int step : {0, 5, 7, 8, 12, 15}) {
+            const StepQuery query{.step = step, .layer = 1, .head = 3};
+            const auto expected = (*slow)->look(query);
+            const auto view = fast->look(query);
+            QVERIFY(expected.ok() && view.ok());
+            QCOMPARE(view->phase, expected->phase);
+            QCOMPARE(view->weights->values, expected->weights->values);
+            const RowView& row = view->view.rows[0];
+            const RowView& other = expected->view.rows[0];
+            QCOMPARE(row.request, other.request);
+            QCOMPARE(row.queries.size(), other.queries.size());
+            for (std::size_t i = 0; i < row.queries.size(); ++i) {
+                QCOMPARE(row.queries[i].token, other.queries[i].token);
+                QCOMPARE(row.queries[i].expected, other.queries[i].expected);
+                QCOMPARE(row.keys[i].request, other.keys[i].request);
+                QCOMPARE(row.keys[i].step, other.keys[i].step);
+            }
+        }
+        QVERIFY(!fast->look({.step = 16}).ok());
+        QVERIFY(fast->look({.step = 3}).ok());
     }
 }
 
