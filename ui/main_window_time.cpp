@@ -6,6 +6,7 @@
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/inside/inside_page.h"
 #include "ui/main_window.h"
+#include "ui/race/race_page.h"
 #include "ui/widgets/bar_button.h"
 #include "ui/widgets/message_bar.h"
 #include "ui/widgets/speed_slider.h"
@@ -29,6 +30,7 @@ void MainWindow::connectTime() {
     connect(m_session.get(), &Session::inspectFailed, m_inside, &InsidePage::showFailure);
     connect(m_session.get(), &Session::laneProfiled, m_inside, &InsidePage::showTimes);
     connect(m_session.get(), &Session::pauseChanged, this, [this] {
+        if (m_session->isHeld()) m_race->runHeld();
         updateTime();
         updateStatus();
     });

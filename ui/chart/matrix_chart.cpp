@@ -274,6 +274,15 @@ void MatrixChart::paintCells(QCPPainter& painter, const Geometry& g, const Theme
     const QFontMetrics text(font);
     painter.setRenderHint(QPainter::Antialiasing, true);
     painter.setFont(font);
+    // Where the longest text does not fit, none is written: a grid that is written in half looks broken.
+    QString longest;
+    for (int row = std::max(0, static_cast<int>(g.view.top())); row < row_end; ++row) {
+        for (int column = std::max(0, static_cast<int>(g.view.left())); column < column_end; ++column) {
+            if (const QString label = cellText(row, column); label.size() > longest.size()) longest = label;
+        }
+    }
+    const bool written =
+        text.horizontalAdvance(longest) <= g.cell_w - gap && text.height() <= g.cell_h - gap + 4;
     for (int row = std::max(0, static_cast<int>(g.view.top())); row < row_end; ++row) {
         for (int column = std::max(0, static_cast<int>(g.view.left())); column < column_end; ++column) {
             const std::uint8_t value = index(row, column);
@@ -290,10 +299,7 @@ void MatrixChart::paintCells(QCPPainter& painter, const Geometry& g, const Theme
                 painter.drawRoundedRect(marked ? rect.adjusted(0.5, 0.5, -0.5, -0.5) : rect, radius, radius);
             }
             const QString label = cellText(row, column);
-            if (label.isEmpty() || text.horizontalAdvance(label) > rect.width() ||
-                text.height() > rect.height() + 4) {
-                continue;
-            }
+            if (label.isEmpty() || !written) continue;
             const QString note = cellNote(row, column);
             const bool two = !note.isEmpty() && rect.height() >= 1.6 * text.height();
             const bool on_dark = (marked ? colors.bad_soft : color).lightness() < 140;

@@ -236,10 +236,15 @@ void InsidePage::reset() {
         const QString before = m_lane->currentText();
         m_lane->clear();
         for (const LaneRecord& each : lanes) m_lane->addItem(QString::fromStdString(each.spec.name));
-        // The first lane that keeps a cache is the one people want to look into.
-        const auto cached = std::find_if(lanes.begin(), lanes.end(), [](const LaneRecord& each) {
-            return each.spec.mode != LaneMode::naive;
-        });
+        // A lane that is broken on purpose is the one people want to look into, else the first that keeps a
+        // cache.
+        const auto faulty = std::find_if(lanes.begin(), lanes.end(),
+                                         [](const LaneRecord& each) { return !each.spec.faults.empty(); });
+        const auto cached = faulty != lanes.end()
+                                ? faulty
+                                : std::find_if(lanes.begin(), lanes.end(), [](const LaneRecord& each) {
+                                      return each.spec.mode != LaneMode::naive;
+                                  });
         const int known = m_lane->findText(before);
         m_lane->setCurrentIndex(known >= 0              ? known
                                 : cached != lanes.end() ? static_cast<int>(cached - lanes.begin())

@@ -195,7 +195,9 @@ void InsideViews::fillRoom() {
     if (!m_step) return;
     const CardMetrics metrics(font());
     const auto room = [&](const QWidget* grid, double lines) {
-        return static_cast<int>((grid->width() - 4 * metrics.padding) / (metrics.line * lines));
+        // Title, numbers, legend and its wrapped line take their share of the height.
+        return QSize(static_cast<int>((grid->width() - 4 * metrics.padding) / (metrics.line * lines)),
+                     static_cast<int>((grid->height() - 6.5 * metrics.line) / (metrics.line * 1.1)));
     };
     m_positionPlaces = fillPositions(*m_positions, *m_step, room(m_positions, 1.7));
     m_cachePlaces =

@@ -66,7 +66,7 @@ QVector<int> firstOfCall(const CallView& view) {
 }
 
 /// One line per row, or a single row in reading order, as many in a line as fit.
-KeyPlaces placesOf(const CallView& view, int room) {
+KeyPlaces placesOf(const CallView& view, const QSize& room) {
     std::size_t most = 1;
     for (const RowView& row : view.rows) most = std::max(most, row.keys.size());
     if (view.rows.size() != 1) {
@@ -77,7 +77,10 @@ KeyPlaces placesOf(const CallView& view, int room) {
         }
         return places;
     }
-    const int columns = std::clamp(room / 4 * 4, 8, 64);
+    // Where there are too many for their texts anyway, narrow cells look better than flat ones.
+    const int lines = std::max(1, room.height());
+    const int needed = (static_cast<int>(most) + lines - 1) / lines;
+    const int columns = std::clamp(std::max(room.width(), needed) / 4 * 4, 8, 64);
     KeyPlaces places((static_cast<int>(most) + columns - 1) / columns, columns);
     for (std::size_t key = 0; key < view.rows[0].keys.size(); ++key) places[key] = {0, static_cast<int>(key)};
     return places;
@@ -164,7 +167,7 @@ void fillHeads(SmallMultiples& tiles, const StepView& step) {
     tiles.setTiles(std::move(list));
 }
 
-KeyPlaces fillPositions(CellGrid& grid, const StepView& step, int room) {
+KeyPlaces fillPositions(CellGrid& grid, const StepView& step, const QSize& room) {
     const CallView& view = step.view;
     KeyPlaces places = placesOf(view, room);
     enum : std::uint8_t { cached, fresh, pad, empty, blank };
@@ -209,12 +212,12 @@ KeyPlaces fillPositions(CellGrid& grid, const StepView& step, int room) {
 namespace {
 
 /// Blocks of a pool side by side, `room` cells in a line.
-KeyPlaces placesOfBlocks(const CallView& view, int room, std::vector<int>& blockOf) {
+KeyPlaces placesOfBlocks(const CallView& view, const QSize& room, std::vector<int>& blockOf) {
     const int block = std::max(1, view.cache.block);
     // Many blocks get narrow cells rather than flat ones.
-    constexpr int most_lines = 14;
+    const int most_lines = std::max(1, room.height());
     const auto n = static_cast<int>(view.blocks.size());
-    const int per_line = std::clamp(room / block, std::max(1, (n + most_lines - 1) / most_lines), n);
+    const int per_line = std::clamp(room.width() / block, std::max(1, (n + most_lines - 1) / most_lines), n);
     const int lines = (n + per_line - 1) / per_line;
     KeyPlaces places(lines, per_line * block);
     blockOf.assign(places.size(), -1);
@@ -247,7 +250,7 @@ QString labelOf(const SlotView& key, CacheLabel label, int step) {
 
 }  // namespace
 
-KeyPlaces fillCache(CellGrid& grid, const StepView& step, CacheLabel label, int room) {
+KeyPlaces fillCache(CellGrid& grid, const StepView& step, CacheLabel label, const QSize& room) {
     const CallView& view = step.view;
     if (!view.cached) {
         grid.setCells(0, 0, {});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QPoint>
+#include <QSize>
 
 #include <optional>
 #include <vector>
@@ -45,12 +46,13 @@ private:
 /// What is written into the cells of the cache.
 enum class CacheLabel { age, position, block, bits };
 
-// Each fills a chart with what was seen of a step. `room`: cells that fit side by side.
+// Each fills a chart with what was seen of a step. `room`: cells with a text that fit side by side, and below
+// each other.
 void fillMask(CellGrid& grid, const StepView& step);
 void fillWeights(HeatMap& map, const StepView& step);
 void fillHeads(SmallMultiples& tiles, const StepView& step);
-KeyPlaces fillPositions(CellGrid& grid, const StepView& step, int room);
-KeyPlaces fillCache(CellGrid& grid, const StepView& step, CacheLabel label, int room);
+KeyPlaces fillPositions(CellGrid& grid, const StepView& step, const QSize& room);
+KeyPlaces fillCache(CellGrid& grid, const StepView& step, CacheLabel label, const QSize& room);
 void fillTimes(BarChart& chart, const TimeSplit& split, int layer);
 
 }  // namespace decodescope

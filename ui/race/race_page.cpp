@@ -167,6 +167,11 @@ void RacePage::appended() {
     if (isVisible()) catchUp();
 }
 
+void RacePage::runHeld() {
+    m_sinceTable.invalidate();
+    appended();
+}
+
 void RacePage::catchUp() {
     m_stale = false;
     for (int lane = 0; lane < static_cast<int>(m_views.size()); ++lane) {

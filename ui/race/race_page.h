@@ -34,6 +34,8 @@ public:
     TokenStream* stream(int lane) const;
     /// Takes over what was missed while hidden, e.g. before an export.
     void catchUp();
+    /// The run is held: the table too shows how far it is.
+    void runHeld();
 
 protected:
     void showEvent(QShowEvent* event) override;

@@ -106,6 +106,7 @@ void Session::run(const Experiment& experiment, std::optional<int> turns) {
     m_control = std::make_shared<RunControl>([this, number](bool held) {
         toGui([this, number, held] {
             if (number != m_run || held == m_held) return;
+            if (held) drain();  // whoever hears of it finds the steps that were made
             m_held = held;
             emit pauseChanged();
         });

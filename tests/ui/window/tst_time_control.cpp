@@ -10,6 +10,7 @@
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/experiment_panel/experiment_panel.h"
+#include "ui/race/lane_table.h"
 #include "ui/race/race_page.h"
 #include "ui/race/token_stream.h"
 
@@ -54,6 +55,7 @@ void TimeControlTest::stepsThroughARun() {
     QVERIFY(pause->isEnabled());
     QVERIFY(!(*window.actions())[ActionId::run]->isEnabled());
     QCOMPARE(window.racePage()->stream(0)->tokenCount(), 1);
+    QVERIFY(window.racePage()->lanes()->lanes().at(1).firstTokenNs > 0);
     QCOMPARE(window.racePage()->stream(1)->tokenCount(), 1);
     auto* step = window.findChild<QAbstractButton*>("stepButton");
     for (int token = 2; token <= 5; ++token) {
@@ -61,6 +63,9 @@ void TimeControlTest::stepsThroughARun() {
         if (token == 5) break;
         QTRY_COMPARE(progress(window), QString("Paused at token %1 of 5 · repetition 1 of 1").arg(token));
         QCOMPARE(window.racePage()->stream(1)->tokenCount(), token);
+        if (const QString folder = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS");
+            !folder.isEmpty() && token == 4)
+            window.grab().save(folder + "/paused.png");
     }
     // The fifth is the last: nothing is left to be held.
     QVERIFY(fixture.awaitRecord());
