@@ -145,6 +145,7 @@ void MainWindow::buildMenus() {
     file->addSeparator();
     file->addAction(actions[ActionId::saveExperiment]);
     file->addAction(actions[ActionId::saveRecord]);
+    file->addAction(actions[ActionId::exportCharts]);
     file->addSeparator();
     file->addAction(actions[ActionId::quit]);
     m_examplesMenu = menuBar()->addMenu(tr("E&xamples"));

@@ -26,6 +26,7 @@
 #include "ui/main_window.h"
 #include "ui/memory/memory_page.h"
 #include "ui/race/race_page.h"
+#include "ui/report/export_dialog.h"
 #include "ui/report/render.h"
 #include "ui/widgets/message_bar.h"
 
@@ -307,9 +308,23 @@ void MainWindow::browseSaveRecord() {
 }
 
 void MainWindow::browseExport() {
-    const QString folder =
-        QFileDialog::getExistingDirectory(this, tr("Export Charts to a Folder"), startFolder());
-    if (!folder.isEmpty()) exportChartsTo(folder);
+    const auto record = m_data.finishedRecord();
+    if (record == nullptr) return;
+    QHash<QString, std::pair<double, double>> visible;
+    for (const Chart* chart : charts()) {
+        const auto* lines = qobject_cast<const LineChart*>(chart);
+        if (lines == nullptr) continue;
+        const QString axis = lines->xAxis().name;
+        if (const auto range = m_link->view(axis).range) visible.insert(axis, *range);
+    }
+    auto* dialog = new ExportDialog(record, startFolder() + QStringLiteral("/decodescope"), visible, this);
+    connect(dialog, &ExportDialog::done, this, [this](const QString& sentence, bool good) {
+        m_messages->showMessage(good ? MessageBar::Kind::info : MessageBar::Kind::error, sentence);
+    });
+    connect(dialog, &ExportDialog::folderChosen, this, [this](const QString& folder) {
+        m_settings.set(settings::lastFolder, QFileInfo(folder).absolutePath());
+    });
+    dialog->show();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

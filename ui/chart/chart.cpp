@@ -379,8 +379,18 @@ void Chart::contextMenuEvent(QContextMenuEvent* event) {
         copyData(*this);
         emit notice(tr("Data copied."));
     })->setEnabled(!empty);
+    add(tr("Copy visible data"), "copyVisible", [this] {
+        copyData(*this, DataRange::visible);
+        emit notice(tr("Data copied."));
+    })->setEnabled(!empty && isViewChanged());
     menu->addSeparator();
-    add(tr("Save as PNG..."), "savePng", [this] { saveAs(QStringLiteral("png"), DataRange::all); });
+    QMenu* png = menu->addMenu(tr("Save as PNG"));
+    for (const int scale : {1, 2, 3, 4}) {
+        QAction* action = png->addAction(tr("%1× ...").arg(scale), this, [this, scale] {
+            saveAs(QStringLiteral("png"), DataRange::all, scale);
+        });
+        action->setObjectName(QStringLiteral("savePng%1").arg(scale));
+    }
     add(tr("Save as SVG..."), "saveSvg", [this] { saveAs(QStringLiteral("svg"), DataRange::all); });
     add(tr("Save as PDF..."), "savePdf", [this] { saveAs(QStringLiteral("pdf"), DataRange::all); });
     menu->addSeparator();
@@ -398,16 +408,17 @@ void Chart::contextMenuEvent(QContextMenuEvent* event) {
     menu->popup(event->globalPos());
 }
 
-void Chart::saveAs(const QString& suffix, DataRange range) {
+void Chart::saveAs(const QString& suffix, DataRange range, double scale) {
     auto* dialog = new QFileDialog(this, tr("Save chart"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(suffix);
     dialog->setNameFilter(tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
     dialog->selectFile(exportName() + QLatin1Char('.') + suffix);
-    connect(dialog, &QFileDialog::fileSelected, this, [this, range](const QString& path) {
+    connect(dialog, &QFileDialog::fileSelected, this, [this, range, scale](const QString& path) {
         ExportOptions options;
         options.range = range;
+        options.scale = scale;
         const Result<void> result = exportChart(*this, path, options);
         emit notice(result ? tr("Saved %1.").arg(QFileInfo(path).fileName())
                            : QString::fromStdString(result.error().message));

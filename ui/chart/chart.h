@@ -122,7 +122,7 @@ private:
     Layout layout(const QSize& size) const;
     int legendLineWidth() const;
     void paintFrame(QPainter& painter, const QSize& size, const ThemeColors& colors) const;
-    void saveAs(const QString& suffix, DataRange range);
+    void saveAs(const QString& suffix, DataRange range, double scale = 2);
 
     QString m_title;
     QString m_subtitle;

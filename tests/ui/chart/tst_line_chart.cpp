@@ -504,8 +504,8 @@ void LineChartTest::menuOffersEverything() {
     QApplication::sendEvent(&chart, &event);
     auto* menu = chart.findChild<QMenu*>(QStringLiteral("chartMenu"));
     QVERIFY(menu != nullptr);
-    for (const char* name : {"copyImage", "copyData", "savePng", "saveSvg", "savePdf", "csvVisible", "csvAll",
-                             "resetView", "logY", "logX"}) {
+    for (const char* name : {"copyImage", "copyData", "copyVisible", "savePng1", "savePng4", "saveSvg",
+                             "savePdf", "csvVisible", "csvAll", "resetView", "logY", "logX"}) {
         QVERIFY2(menu->findChild<QAction*>(QLatin1String(name)) != nullptr, name);
     }
     QVERIFY(!menu->findChild<QAction*>(QStringLiteral("csvVisible"))->isEnabled());

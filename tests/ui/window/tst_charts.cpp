@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The charts of the window as one instrument: linked views, compared runs.
 #include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDir>
+#include <QFile>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
 
 #include "tests/ui/window/window_fixture.h"
+#include "ui/actions.h"
 #include "ui/chart/line_chart.h"
 #include "ui/exactness/exactness_page.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/memory/memory_page.h"
 #include "ui/race/race_page.h"
+#include "ui/report/export_dialog.h"
+#include "ui/widgets/message_bar.h"
 
 using namespace decodescope;
 
@@ -19,12 +29,16 @@ class ChartsTest : public QObject {
 private slots:
     void initTestCase();
     void screensShareOneTokenRange();
+    void exportsThroughTheDialog_data();
+    void exportsThroughTheDialog();
+    void exportCanBeCancelled();
     void anotherRunShowsEverything();
     void cleanupTestCase() { m_fixture.reset(); }
 
 private:
     MainWindow& window() const { return *m_fixture->window; }
     void run();
+    ExportDialog* openDialog();
 
     Theme* m_theme = nullptr;
     std::unique_ptr<test::WindowFixture> m_fixture;
@@ -68,6 +82,76 @@ void ChartsTest::screensShareOneTokenRange() {
     QCOMPARE(window().exactnessPage()->marginChart()->plotLeft(), errors->plotLeft());
     QTest::keyClick(errors, Qt::Key_Home);
     QVERIFY(!latency->isViewChanged());
+}
+
+ExportDialog* ChartsTest::openDialog() {
+    (*window().actions())[ActionId::exportCharts]->trigger();
+    const auto dialogs = window().findChildren<ExportDialog*>();
+    return dialogs.isEmpty() ? nullptr : dialogs.last();
+}
+
+void ChartsTest::exportsThroughTheDialog_data() {
+    QTest::addColumn<QString>("folder");  // empty: a new one
+    QTest::addColumn<bool>("good");
+    QTest::newRow("new folder") << QString() << true;
+    QTest::newRow("nobody may write there") << QStringLiteral("/proc") << false;
+}
+
+void ChartsTest::exportsThroughTheDialog() {
+    QFETCH(QString, folder);
+    QFETCH(bool, good);
+    QTemporaryDir parent;
+    if (folder.isEmpty()) folder = parent.filePath(QStringLiteral("new/run"));
+    window().racePage()->latencyChart()->setVisibleX(10, 20);
+    ExportDialog* dialog = openDialog();
+    QVERIFY(dialog != nullptr);
+    dialog->findChild<QLineEdit*>(QStringLiteral("exportFolder"))->setText(folder);
+    dialog->findChild<QComboBox*>(QStringLiteral("exportRange"))->setCurrentIndex(1);
+    dialog->findChild<QComboBox*>(QStringLiteral("exportScale"))->setCurrentIndex(0);
+    dialog->findChild<QCheckBox*>(QStringLiteral("exportSvg"))->setChecked(false);
+    if (const QString shots = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS"); !shots.isEmpty()) {
+        for (const bool dark : {false, true}) {
+            m_theme->setMode(dark ? Theme::Mode::Dark : Theme::Mode::Light);
+            QTest::qWait(50);
+            dialog->grab().save(shots + (dark ? "/export-dark.png" : "/export-light.png"));
+        }
+    }
+    QSignalSpy done(dialog, &ExportDialog::done);
+    QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("exportStart")), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(done.count(), 1, 60'000);
+    QCOMPARE(done.first().at(1).toBool(), good);
+    const QString sentence = done.first().at(0).toString();
+    QCOMPARE(window().messages()->message(), sentence);
+    QVERIFY2(sentence.endsWith(QLatin1Char('.')), qPrintable(sentence));
+    window().racePage()->latencyChart()->resetView();
+    dialog->close();
+    if (!good) return;
+    const QDir made(folder);
+    QVERIFY(made.entryList({QStringLiteral("*.svg")}).isEmpty());
+    QCOMPARE(QImage(made.filePath(QStringLiteral("latency.png"))).size(), QSize(960, 420));
+    QFile csv(made.filePath(QStringLiteral("latency.csv")));
+    QVERIFY(csv.open(QIODevice::ReadOnly));
+    QCOMPARE(csv.readAll().count('\n'), 1 + 11);
+    const auto record = load_record(made.filePath(QStringLiteral("record.json")).toStdString());
+    QVERIFY2(record.ok(), record ? "" : record.error().message.c_str());
+    QCOMPARE(to_json(*record), to_json(*window().data().finishedRecord()));
+}
+
+void ChartsTest::exportCanBeCancelled() {
+    QTemporaryDir folder;
+    ExportDialog* dialog = openDialog();
+    QVERIFY(dialog != nullptr);
+    dialog->findChild<QLineEdit*>(QStringLiteral("exportFolder"))->setText(folder.path());
+    QSignalSpy done(dialog, &ExportDialog::done);
+    connect(dialog->job(), &ExportJob::progress, dialog, [dialog](int n, int, const QString&) {
+        if (n == 3) QTest::keyClick(dialog, Qt::Key_Escape);
+    });
+    dialog->findChild<QPushButton*>(QStringLiteral("exportStart"))->click();
+    QTRY_COMPARE_WITH_TIMEOUT(done.count(), 1, 60'000);
+    QVERIFY(done.first().at(0).toString().startsWith(QStringLiteral("Cancelled: 3 files")));
+    QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden).size(), 3);
+    QVERIFY(dialog->isVisible());
+    dialog->close();
 }
 
 void ChartsTest::anotherRunShowsEverything() {
