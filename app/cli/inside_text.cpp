@@ -118,6 +118,9 @@ Json headOf(const Record& record, const StepView& step) {
             {"call", step.call},
             {"calls", step.n_call},
             {"layer", step.layer},
+            {"pairs", step.n_pair},
+            {"visible_pairs", step.n_visible},
+            {"wrong_pairs", step.n_wrong_cell},
             {"wrong_positions", step.view.n_wrong_positions()},
             {"drafts_kept", knownOrNull(step.view.n_accepted)},
             {"error", step.view.error.empty() ? Json() : Json(step.view.error)}};

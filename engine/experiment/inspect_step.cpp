@@ -22,6 +22,34 @@ Error outside(const char* what, int value, int n) {
     return {ErrorKind::bad_input, fmt::format("{} {} does not exist, expected 0 to {}.", what, value, n - 1)};
 }
 
+/// What every cell of the call is, and how many of which.
+void add_mask(StepView& step) {
+    const AttentionPlan& plan = step.view.plan;
+    step.mask.assign(index(std::int64_t{plan.n_query()} * plan.max_slot()), std::uint8_t{n_mask_cell});
+    std::vector<bool> seen;
+    for (int b = 0; b < plan.batch(); ++b) {
+        const auto held = plan.slot_positions(b);
+        step.n_pair += std::int64_t{plan.n_query(b)} * plan.n_slot(b);
+        for (int q = 0; q < plan.n_query(b); ++q) {
+            seen.assign(held.size(), false);
+            for (const SlotRange& range : plan.visible(b, q))
+                std::fill(seen.begin() + range.begin, seen.begin() + range.end, true);
+            const std::int32_t position = plan.query_positions(b)[index(q)];
+            std::uint8_t* line =
+                step.mask.data() + index(std::int64_t{plan.first_query(b) + q} * plan.max_slot());
+            for (std::size_t slot = 0; slot < held.size(); ++slot) {
+                const CellState rule = cell_state(position, held[slot], plan.window());
+                MaskCell cell = static_cast<MaskCell>(rule);
+                if (seen[slot] != (rule == CellState::visible))
+                    cell = seen[slot] ? MaskCell::wrongly_seen : MaskCell::wrongly_hidden;
+                step.n_visible += seen[slot];
+                step.n_wrong_cell += cell >= MaskCell::wrongly_seen;
+                line[slot] = static_cast<std::uint8_t>(cell);
+            }
+        }
+    }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<StepInspector>> StepInspector::make(std::shared_ptr<const Record> record,
@@ -179,7 +207,15 @@ Result<StepView> StepInspector::look(const StepQuery& query, std::stop_token sto
     }
     const int call = query.call < 0 ? n_call - 1 : query.call;
     if (call >= n_call) return outside("Call", call, n_call);
-    StepView view{lane_index_, query.step, phase_, n_call, call, query.layer, calls[index(call)], {}, {}};
+    StepView view;
+    view.lane = lane_index_;
+    view.step = query.step;
+    view.phase = phase_;
+    view.n_call = n_call;
+    view.call = call;
+    view.layer = query.layer;
+    view.view = calls[index(call)];
+    add_mask(view);
     if (view.view.error.empty()) {
         view.weights = weights(call, query.layer, query.head, query.most_side);
         for (int head = 0; query.all_heads && head < config.n_head; ++head) {

@@ -53,6 +53,11 @@ struct StepView {
     int call = 0;    ///< which one this is
     int layer = 0;
     CallView view;
+    std::vector<std::uint8_t>
+        mask;                    // [n_query, max_slot] `MaskCell`; `n_mask_cell` = the row has no such slot
+    std::int64_t n_pair = 0;     ///< query-key pairs
+    std::int64_t n_visible = 0;  ///< of them: those that were read
+    std::int64_t n_wrong_cell = 0;        ///< of them: against the rule
     std::optional<WeightMatrix> weights;  ///< of the head; none when the call failed
     std::vector<WeightMatrix> heads;      ///< [n_head] of the layer, if asked for
 };

@@ -31,6 +31,9 @@ private slots:
         QCOMPARE(json["schema"].toString(), QString("decodescope.inside/1"));
         QCOMPARE(json["lane"].toString(), QString("batch"));
         QCOMPARE(json["wrong_positions"].toInt(), 0);
+        QCOMPARE(json["pairs"].toInt(), 22);
+        QCOMPARE(json["visible_pairs"].toInt(), 19);
+        QCOMPARE(json["wrong_pairs"].toInt(), 0);
         const QJsonArray rows = json["rows"].toArray();
         QCOMPARE(rows.size(), 2);
         // The shorter prompt has three pads in front, and both are given their third token.

@@ -113,17 +113,8 @@ void fillMask(CellGrid& grid, const StepView& step) {
     const CallView& view = step.view;
     const int rows = view.plan.n_query();
     const int columns = view.plan.max_slot();
-    std::vector<std::uint8_t> cells(index(std::int64_t{rows} * columns), std::uint8_t{n_mask_cell});
-    std::array<bool, n_mask_cell> occurs{};
-    for (int b = 0; b < view.plan.batch(); ++b) {
-        for (int q = 0; q < view.plan.n_query(b); ++q) {
-            std::uint8_t* line = cells.data() + index(std::int64_t{view.plan.first_query(b) + q} * columns);
-            for (int key = 0; key < view.plan.n_slot(b); ++key) {
-                line[key] = static_cast<std::uint8_t>(view.cell(b, q, key));
-                occurs[line[key]] = true;
-            }
-        }
-    }
+    std::array<bool, n_mask_cell + 1> occurs{};
+    for (const std::uint8_t cell : step.mask) occurs[cell] = true;
     // Only what occurs stands in the legend; where cells share a pixel, faults and what is seen win.
     constexpr std::array<int, n_mask_cell> ranks = {5, 2, 4, 3, 1, 7, 6};
     std::vector<CellKind> kinds;
@@ -137,7 +128,7 @@ void fillMask(CellGrid& grid, const StepView& step) {
     kinds.push_back(
         {text("no such key"), ColorRef::cell(index(static_cast<int>(CellState::empty))), false, 0});
     grid.setKinds(kinds);
-    grid.setCells(rows, columns, cells);
+    grid.setCells(rows, columns, step.mask);
     grid.setRowLabels(queryLabels(view));
     grid.setRowSeparators(rowSeparators(view));
     grid.setColumnSeparators(firstOfCall(view));

@@ -125,11 +125,8 @@ QString StepWords::keys() const {
 }
 
 QString StepWords::summary() const {
-    std::int64_t pairs = 0;
-    for (int b = 0; b < view().plan.batch(); ++b)
-        pairs += std::int64_t{view().plan.n_query(b)} * view().plan.n_slot(b);
     QString words =
-        text("%1 of %2 query-key pairs are visible.").arg(count(view().plan.n_allowed()), count(pairs));
+        text("%1 of %2 query-key pairs are visible.").arg(count(m_step.n_visible), count(m_step.n_pair));
     if (view().n_accepted >= 0) {
         words += QLatin1Char(' ') +
                  text("%1 of %2 drafts were kept.")
@@ -139,24 +136,13 @@ QString StepWords::summary() const {
     return words;
 }
 
-int StepWords::wrongCells() const {
-    int wrong = 0;
-    for (int b = 0; b < view().plan.batch(); ++b) {
-        for (int q = 0; q < view().plan.n_query(b); ++q) {
-            for (int key = 0; key < view().plan.n_slot(b); ++key)
-                wrong += view().cell(b, q, key) >= MaskCell::wrongly_seen;
-        }
-    }
-    return wrong;
-}
-
 bool StepWords::isRight() const {
-    return view().error.empty() && view().n_wrong_positions() == 0 && wrongCells() == 0;
+    return view().error.empty() && view().n_wrong_positions() == 0 && m_step.n_wrong_cell == 0;
 }
 
 QString StepWords::verdict() const {
     if (!view().error.empty()) return text("this call failed");
-    const int cells = wrongCells();
+    const std::int64_t cells = m_step.n_wrong_cell;
     for (std::size_t b = 0; b < view().rows.size(); ++b) {
         for (const QueryView& query : view().rows[b].queries) {
             if (query.used >= 0 && query.used != query.expected) {

@@ -50,7 +50,6 @@ private:
     QString token(int id) const;
     QString queryName(QueryPlace place) const;
     QString keyName(int row, int key) const;
-    int wrongCells() const;
 
     const StepView& m_step;
     const Tokenizer* m_tokenizer;

@@ -155,6 +155,8 @@ void InspectStepTest::everyKindOfLane() {
             QCOMPARE(view->heads[step % 4].values.size(), view->weights->values.size());
             forwarded += seen.plan.n_query();
             allowed += seen.plan.n_allowed();
+            QCOMPARE(view->n_visible, seen.plan.n_allowed());
+            QCOMPARE(view->n_wrong_cell, std::int64_t{0});
             for (int b = 0; b < static_cast<int>(seen.rows.size()); ++b) {
                 const RowView& row = seen.rows[index(b)];
                 QCOMPARE(static_cast<int>(row.queries.size()), seen.plan.n_query(b));
@@ -182,6 +184,8 @@ void InspectStepTest::everyKindOfLane() {
                     const auto line = index(seen.plan.first_query(b) + q) * index(view->weights->columns());
                     double sum = 0;
                     for (int slot = 0; slot < seen.plan.n_slot(b); ++slot) {
+                        QCOMPARE(view->mask[line + index(slot)],
+                                 static_cast<std::uint8_t>(seen.cell(b, q, slot)));
                         const float weight = view->weights->values[line + index(slot)];
                         QVERIFY(std::isfinite(weight));
                         QVERIFY(seen.cell(b, q, slot) == MaskCell::visible || weight == 0);
@@ -301,6 +305,7 @@ void InspectStepTest::tellsRightFromWrong() {
             wrong = wrong || view->view.cell(b, 0, slot) >= MaskCell::wrongly_seen;
     }
     QCOMPARE(wrong, mask);
+    QCOMPARE(view->n_wrong_cell > 0, mask);
     if (lane == "batch+pad-slot-positions") {
         // Prompts of 7, 10 and 13 in a batch padded to 13 columns: the first has six pads in front.
         const RowView& row = view->view.rows[0];
