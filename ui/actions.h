@@ -20,6 +20,9 @@ enum class ActionId {
     saveExperiment,
     saveRecord,
     exportCharts,
+    compareRecord,
+    keepRun,
+    endComparison,
     quit,
     run,
     step,
@@ -38,7 +41,7 @@ enum class ActionId {
     shortcuts,
     about,
 };
-inline constexpr std::size_t n_action = 26;
+inline constexpr std::size_t n_action = 29;
 
 /// The registry of commands: one table has each one's text, explanation, shortcut and category; menus, tool
 /// bar and the sheet of shortcuts are made from it.

@@ -74,6 +74,7 @@ MainWindow::MainWindow(Theme& theme, Options options)
     buildStatusBar();
     connectSession();
     connectTime();
+    connectComparison();
     connectFetch();
     restore(options);
     updateState();
@@ -146,6 +147,10 @@ void MainWindow::buildMenus() {
     file->addAction(actions[ActionId::saveExperiment]);
     file->addAction(actions[ActionId::saveRecord]);
     file->addAction(actions[ActionId::exportCharts]);
+    file->addSeparator();
+    file->addAction(actions[ActionId::compareRecord]);
+    file->addAction(actions[ActionId::keepRun]);
+    file->addAction(actions[ActionId::endComparison]);
     file->addSeparator();
     file->addAction(actions[ActionId::quit]);
     m_examplesMenu = menuBar()->addMenu(tr("E&xamples"));

@@ -83,6 +83,9 @@ public:
     bool saveExperimentTo(const QString& path);
     /// Every chart of the finished run into a folder, as PNG, SVG, PDF and CSV, with a report.
     bool exportChartsTo(const QString& folder);
+    /// Draws a record of the same work dashed into the charts of the run on screen; says in the message bar
+    /// by how much they differ, or why they cannot be compared.
+    bool compareWithFile(const QString& path);
     /// 0 race, 1 memory, 2 inside, 3 exactness.
     void showScreen(int index);
     void startRun();
@@ -102,6 +105,8 @@ protected:
 private:
     void beginRun(std::optional<int> turns);
     void connectTime();
+    void connectComparison();
+    void updateComparison();
     void updateTime();
     QString runningText(int token) const;
     void buildMenus();
@@ -141,6 +146,8 @@ private:
     std::unique_ptr<Session> m_session;
     Actions* m_actions;
     ChartLink* m_link;
+    std::shared_ptr<const Record> m_compared;  // the run that is drawn dashed; null = none
+    QString m_comparedName;
     QString m_restarted;  // why the run that begins now does so; said once it has begun
     std::string m_demo;   // the demo experiment as JSON, to tell it from one that was changed
     ExperimentPanel* m_panel = nullptr;

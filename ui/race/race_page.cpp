@@ -113,9 +113,23 @@ void RacePage::reset() {
         showLatency(*m_latency, record);
         showTotalTime(*m_total, record);
     }
+    drawCompared();
     buildStreams();
     m_sinceTable.invalidate();
     appended();
+}
+
+void RacePage::drawCompared() {
+    if (m_compared == nullptr) return;
+    overlayLatency(*m_latency, m_data.record(), *m_compared, m_comparedName);
+    overlayTotalTime(*m_total, m_data.record(), *m_compared, m_comparedName);
+}
+
+void RacePage::setCompared(std::shared_ptr<const Record> record, const QString& name) {
+    if (record == m_compared && name == m_comparedName) return;
+    m_compared = std::move(record);
+    m_comparedName = name;
+    reset();
 }
 
 void RacePage::buildStreams() {

@@ -4,6 +4,7 @@
 #include <QElapsedTimer>
 #include <QWidget>
 
+#include <memory>
 #include <vector>
 
 #include "ui/session/run_data.h"
@@ -32,6 +33,9 @@ public:
     LineChart* totalChart() const { return m_total; }
     const LaneTableModel* lanes() const { return m_lanes; }
     TokenStream* stream(int lane) const;
+    /// An earlier run of the same work, drawn dashed in the colours of the lanes of the same names; null =
+    /// none.
+    void setCompared(std::shared_ptr<const Record> record, const QString& name);
     /// Takes over what was missed while hidden, e.g. before an export.
     void catchUp();
     /// The run is held: the table too shows how far it is.
@@ -55,6 +59,7 @@ private:
     };
 
     void reset();
+    void drawCompared();
     void appended();
     void updateCurves(int lane);
     void updateStream(int lane);
@@ -66,6 +71,8 @@ private:
     void beginRepetition(int lane, int repetition);
 
     const RunData& m_data;
+    std::shared_ptr<const Record> m_compared;
+    QString m_comparedName;
     LaneTableModel* m_lanes;
     PlainTable* m_table;
     LineChart* m_latency;

@@ -90,6 +90,51 @@ std::vector<StepEvent> stepsInTime(const Record& record) {
     return steps;
 }
 
+/// A value per step: the median over repetitions.
+struct Curve {
+    std::vector<double> x;
+    std::vector<double> y;
+};
+
+Curve mediansOf(const std::vector<StepSamples>& samples) {
+    Curve curve;
+    for (const StepSamples& step : samples) {
+        if (step.values.empty()) continue;
+        curve.x.push_back(step.x);
+        curve.y.push_back(summarize(step.values).median);
+    }
+    return curve;
+}
+
+Curve latencies(const LaneRecord& lane) {
+    return mediansOf(samplesByStep(
+        lane, [](const RepetitionRecord& r, std::size_t at) { return latencyOf(r.steps[at]); }));
+}
+
+Curve totalTimes(const LaneRecord& lane) {
+    double sum = 0;
+    return mediansOf(samplesByStep(lane, [&](const RepetitionRecord& r, std::size_t at) {
+        const StepEvent& step = r.steps[at];
+        if (at == 0) sum = 0;
+        sum += seconds(step.end_ns - step.start_ns);
+        return sum;
+    }));
+}
+
+void overlay(LineChart& chart, const Record& shown, const Record& compared, const QString& name,
+             Curve (*curveOf)(const LaneRecord&)) {
+    for (std::size_t i = 0; i < shown.lanes.size(); ++i) {
+        for (const LaneRecord& lane : compared.lanes) {
+            if (lane.spec.name != shown.lanes[i].spec.name) continue;
+            const Curve curve = curveOf(lane);
+            if (curve.x.empty()) continue;
+            chart.setData(chart.addSeries(QStringLiteral("%1 · %2").arg(laneName(lane), name),
+                                          ColorRef::lane(static_cast<int>(i)), SeriesKind::dashed_line),
+                          curve.x, curve.y);
+        }
+    }
+}
+
 }  // namespace
 
 double latencyOf(const StepEvent& step) {
@@ -189,22 +234,18 @@ void showTotalTime(LineChart& chart, const Record& record) {
     if (repetitions > 1)
         chart.setSubtitle(tr("s · prefill included, median of %1 repetitions").arg(repetitions));
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
-        double sum = 0;
-        const auto samples = samplesByStep(record.lanes[i], [&](const RepetitionRecord& r, std::size_t at) {
-            const StepEvent& step = r.steps[at];
-            if (at == 0) sum = 0;
-            sum += seconds(step.end_ns - step.start_ns);
-            return sum;
-        });
-        std::vector<double> x, median;
-        for (const StepSamples& step : samples) {
-            if (step.values.empty()) continue;
-            x.push_back(step.x);
-            median.push_back(summarize(step.values).median);
-        }
-        chart.setData(chart.addSeries(laneName(record.lanes[i]), ColorRef::lane(static_cast<int>(i))), x,
-                      median);
+        const Curve curve = totalTimes(record.lanes[i]);
+        chart.setData(chart.addSeries(laneName(record.lanes[i]), ColorRef::lane(static_cast<int>(i))),
+                      curve.x, curve.y);
     }
+}
+
+void overlayLatency(LineChart& chart, const Record& shown, const Record& compared, const QString& name) {
+    overlay(chart, shown, compared, name, latencies);
+}
+
+void overlayTotalTime(LineChart& chart, const Record& shown, const Record& compared, const QString& name) {
+    overlay(chart, shown, compared, name, totalTimes);
 }
 
 void showMemory(LineChart& chart, const Record& record) {

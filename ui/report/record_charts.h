@@ -45,6 +45,11 @@ void showLogitError(LineChart& chart, const Record& record);
 /// requests the smallest), and where `lane` has another one on top.
 void showTop2Margin(LineChart& chart, const Record& record, std::size_t lane);
 
+/// Draws `compared`, another run of the same work, dashed over the chart of `shown`: each lane in the colour
+/// of the lane of the same name; lanes without one are left out. `name` is what the legend calls the run.
+void overlayLatency(LineChart& chart, const Record& shown, const Record& compared, const QString& name);
+void overlayTotalTime(LineChart& chart, const Record& shown, const Record& compared, const QString& name);
+
 /// One chart of a record, ready to be exported.
 struct RecordChart {
     QString name;  ///< stem of its files

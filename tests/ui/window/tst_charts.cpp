@@ -33,11 +33,12 @@ private slots:
     void exportsThroughTheDialog();
     void exportCanBeCancelled();
     void anotherRunShowsEverything();
+    void earlierRunIsDrawnDashed();
     void cleanupTestCase() { m_fixture.reset(); }
 
 private:
     MainWindow& window() const { return *m_fixture->window; }
-    void run();
+    void run(int newTokens = 40);
     ExportDialog* openDialog();
 
     Theme* m_theme = nullptr;
@@ -51,9 +52,9 @@ void ChartsTest::initTestCase() {
     run();
 }
 
-void ChartsTest::run() {
+void ChartsTest::run(int newTokens) {
     const auto before = window().data().finishedRecord();
-    window().panel()->setExperiment(test::tinyExperiment(40));
+    window().panel()->setExperiment(test::tinyExperiment(newTokens));
     window().startRun();
     const auto record = [this] { return window().data().finishedRecord(); };
     QTRY_VERIFY_WITH_TIMEOUT(record() != nullptr && record() != before, 60'000);
@@ -159,6 +160,48 @@ void ChartsTest::anotherRunShowsEverything() {
     latency->setVisibleX(10, 20);
     run();
     QVERIFY(!latency->isViewChanged());
+}
+
+void ChartsTest::earlierRunIsDrawnDashed() {
+    LineChart* latency = window().racePage()->latencyChart();
+    QAction* end = (*window().actions())[ActionId::endComparison];
+    QVERIFY(!end->isEnabled());
+    QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("before.json"));
+    QVERIFY(window().saveRecordTo(path));
+    const Table earlier = latency->table(DataRange::all);
+    run();
+    const auto lanes = latency->legend().size();
+    QVERIFY(window().compareWithFile(path));
+    const QVector<LegendEntry> legend = latency->legend();
+    QCOMPARE(legend.size(), 2 * lanes);
+    QCOMPARE(legend.last().mark, LegendEntry::Mark::dashed_line);
+    QCOMPARE(legend.last().color, legend[lanes - 1].color);
+    QVERIFY(legend.last().name.endsWith(QStringLiteral("before")));
+    // The dashed curves are those of the earlier run.
+    const Table both = latency->table(DataRange::all);
+    QCOMPARE(both.rows[3].last(), earlier.rows[3].last());
+    QVERIFY(window().messages()->message().contains(QStringLiteral("before")));
+    QVERIFY(window().messages()->message().contains(QStringLiteral("may be chance")));
+    if (const QString shots = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS"); !shots.isEmpty()) {
+        window().showScreen(0);
+        window().resize(1440, 900);
+        QTest::qWait(100);
+        window().grab().save(shots + QStringLiteral("/compare.png"));
+    }
+    // It stays through a run of the same work, and goes when the work is another one.
+    run();
+    QCOMPARE(latency->legend().size(), 2 * lanes);
+    end->trigger();
+    QCOMPARE(latency->legend().size(), lanes);
+    (*window().actions())[ActionId::keepRun]->trigger();
+    QCOMPARE(latency->legend().size(), lanes);  // not over itself
+    run();
+    QCOMPARE(latency->legend().size(), 2 * lanes);
+    run(20);
+    QCOMPARE(latency->legend().size(), lanes);
+    QVERIFY(window().messages()->message().contains(QStringLiteral("new_tokens")));
+    QVERIFY(!window().compareWithFile(folder.filePath(QStringLiteral("nowhere.json"))));
 }
 
 QTEST_MAIN(ChartsTest)
