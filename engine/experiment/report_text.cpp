@@ -41,8 +41,10 @@ std::string read_rate(const Record& record, const LaneRecord& lane) {
 std::string speed_up_text(const Record& record, std::size_t lane) {
     const SpeedUp result = speed_up(record, lane);
     if (!result.why_not.empty()) return result.why_not;
-    return fmt::format("{:.2f}x{}", result.factor,
-                       result.approximation.empty() ? "" : fmt::format(" ({})", result.approximation));
+    std::string text = fmt::format("{:.2f}x", result.factor);
+    if (result.interval.known)
+        text += fmt::format(" [{:.2f}..{:.2f}]", result.interval.low, result.interval.high);
+    return result.approximation.empty() ? text : fmt::format("{} ({})", text, result.approximation);
 }
 
 std::string quality_text(const LaneRecord& lane) {
