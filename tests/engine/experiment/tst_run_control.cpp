@@ -67,7 +67,7 @@ std::string without_times(Record record) {
     for (LaneRecord& lane : record.lanes) {
         for (RepetitionRecord& repetition : lane.repetitions) {
             for (StepEvent& step : repetition.steps) {
-                step.start_ns = step.end_ns = 0;
+                step.start_ns = step.end_ns = step.first_call_end_ns = 0;
                 step.memory = {};
                 step.minor_faults_step = -1;
                 step.heap_allocations = -1;
