@@ -6,18 +6,9 @@
 
 #include "app/cli/output.h"
 #include "engine/plan/known_models.h"
-#include "engine/plan/memory_plan.h"
-#include "engine/plan/plan_check.h"
+#include "engine/plan/plan_report.h"
 
 namespace decodescope::cli {
-
-/// A plan with what it was made from.
-struct PlanReport {
-    PlanShape shape;
-    PlanRequest request;
-    MemoryPlan plan;
-    std::optional<PlanCheck> check;
-};
 
 /// What `plan` prints.
 std::string planText(const PlanReport& report, Format format);

@@ -142,12 +142,12 @@ void fill_rows(const PlanRequest& request, const MemoryMap& before, const Readin
     const MemoryPlan& plan = check.plan;
     const auto owner = [&](Owner who) { return of(now.tensors[static_cast<std::size_t>(who)]); };
     const auto add = [&](const char* part, std::int64_t planned, std::int64_t measured,
-                         Agreement wanted = Agreement::exact) {
+                         CheckAgreement wanted = CheckAgreement::exact) {
         check.rows.push_back({part, planned, measured, wanted});
     };
     // Tensors used in a mapped file lie as closely as they do there.
     add("weights", plan.weights, owner(Owner::weights),
-        now.mapped > 0 ? Agreement::within_limit : Agreement::exact);
+        now.mapped > 0 ? CheckAgreement::within_limit : CheckAgreement::exact);
     add("KV live", plan.kv.live, of(now.kv.live));
     add("KV reserved", plan.kv.reserved, of(now.kv.reserved));
     add("KV tables and positions", plan.kv.meta, of(now.kv.meta));
@@ -161,7 +161,7 @@ void fill_rows(const PlanRequest& request, const MemoryMap& before, const Readin
     add("logits", plan.logits, owner(Owner::logits));
     add("workspace", plan.workspace, owner(Owner::workspace));
     add("private memory", plan.tensors() + check.page_rounding, now.own_trimmed - before.own(),
-        Agreement::within_limit);
+        CheckAgreement::within_limit);
 }
 
 void fill_memory(const MemoryMap& before, const ProcessMemory& heap_before, const Readings& now,
@@ -201,7 +201,7 @@ void fill_memory(const MemoryMap& before, const ProcessMemory& heap_before, cons
 }  // namespace
 
 bool CheckRow::holds() const {
-    return wanted == Agreement::exact ? planned == measured : is_small(difference(), planned);
+    return wanted == CheckAgreement::exact ? planned == measured : is_small(difference(), planned);
 }
 
 bool PlanCheck::memory_is_explained() const {
@@ -214,7 +214,10 @@ bool PlanCheck::holds() const {
 }
 
 Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, const PlanRequest& request,
-                             std::stop_token stop) {
+                             std::stop_token stop, const std::function<void(CheckStage)>& stage) {
+    const auto tell = [&](CheckStage begins) {
+        if (stage) stage(begins);
+    };
     if (!model_shape.config) {
         return Error{ErrorKind::unsupported,
                      fmt::format("Plan: {} cannot be run by this program, so the plan cannot be checked.",
@@ -234,6 +237,7 @@ Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, 
                      fmt::format("Plan: {} needs {} bytes, but {} are available here, so it is not run.",
                                  model_shape.name, needed, available)};
     }
+    tell(CheckStage::preparing);
     auto backend = make_cpu_backend(request.threads);
     DS_TRY(warm_libraries(*backend, model_shape, request));
     trim_heap();
@@ -241,6 +245,7 @@ Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, 
     const auto before = read_memory_map();
     if (!before) return before.error();
 
+    tell(CheckStage::loading);
     const auto ledger = std::make_shared<MemoryLedger>();
     const auto model = load_model(ref, ledger, {stop, {}});
     if (!model) return model.error();
@@ -254,6 +259,7 @@ Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, 
     if (!plan) return plan.error();
     check.plan = *std::move(plan);
 
+    tell(CheckStage::running);
     LaneSpec lane;
     lane.name = "plan";
     lane.mode = LaneMode::cached;

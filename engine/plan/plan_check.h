@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -14,14 +15,14 @@
 namespace decodescope {
 
 /// How close a measured number must be to the planned one.
-enum class Agreement { exact, within_limit };
+enum class CheckAgreement { exact, within_limit };
 
 /// One planned number beside the measured one, in bytes.
 struct CheckRow {
     std::string part;
     std::int64_t planned = 0;
     std::int64_t measured = 0;
-    Agreement wanted = Agreement::exact;
+    CheckAgreement wanted = CheckAgreement::exact;
 
     std::int64_t difference() const { return measured - planned; }
     bool holds() const;
@@ -57,11 +58,14 @@ struct PlanCheck {
 inline constexpr double memory_share_limit = 0.05;
 inline constexpr std::int64_t memory_bytes_limit = std::int64_t{1} << 19;
 
+/// What a check is doing.
+enum class CheckStage { preparing, loading, running };
+
 /// Loads the model, fills the cache as planned (one prefill, then `new_tokens` - 1 decode steps) and
 /// compares. `request.weights` must be empty: this program holds f32. The baseline is taken before loading,
 /// after the libraries have made their own work memory with products of the model's shapes. `model_shape`:
-/// what the plan was made from.
+/// what the plan was made from. `stage` is told on the calling thread what begins.
 Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, const PlanRequest& request,
-                             std::stop_token stop = {});
+                             std::stop_token stop = {}, const std::function<void(CheckStage)>& stage = {});
 
 }  // namespace decodescope

@@ -73,7 +73,7 @@ private slots:
         QVERIFY2(check, check ? "" : check.error().message.c_str());
         QVERIFY(check->rows.size() >= 8);
         for (const CheckRow& row : check->rows) {
-            if (row.wanted == Agreement::exact)
+            if (row.wanted == CheckAgreement::exact)
                 QVERIFY2(row.planned == row.measured, qPrintable(QString("%1: planned %2, measured %3")
                                                                      .arg(row.part.c_str())
                                                                      .arg(row.planned)
@@ -94,18 +94,18 @@ private slots:
     }
 
     void a_wrong_plan_is_seen() {
-        const CheckRow exact{"KV live", 100, 101, Agreement::exact};
+        const CheckRow exact{"KV live", 100, 101, CheckAgreement::exact};
         QVERIFY(!exact.holds());
         const std::int64_t planned = std::int64_t{100} << 20;
         const auto within = [&](std::int64_t measured) {
-            return CheckRow{"private memory", planned, measured, Agreement::within_limit}.holds();
+            return CheckRow{"private memory", planned, measured, CheckAgreement::within_limit}.holds();
         };
         QVERIFY(within(planned + planned / 25));
         QVERIFY(within(planned - planned / 25));
         QVERIFY(!within(planned + planned / 15));
         QVERIFY(!within(planned - planned / 15));
         PlanCheck check;
-        check.rows = {{"KV live", 100, 100, Agreement::exact}};
+        check.rows = {{"KV live", 100, 100, CheckAgreement::exact}};
         check.memory = {{"tensors", 1, ""}};
         check.rss = planned;
         check.remainder = planned / 25;
