@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/session.h"
 
+#include <QPointer>
 #include <boost/lockfree/spsc_queue.hpp>
 
 #include <algorithm>
@@ -201,13 +202,49 @@ void Session::judgeTrace(const QString& path) {
     });
 }
 
+// What to tell the receiver of a task that waited and is gone; with the lock held.
+std::function<void()> Session::forgetTask() {
+    const auto gone = std::erase_if(m_queue, [](const Request& request) { return request.tag == Tag::task; });
+    return gone > 0 ? std::exchange(m_taskForgotten, {}) : std::function<void()>();
+}
+
+void Session::postTask(QObject* receiver, const QString& title,
+                       std::function<std::function<void()>(const Bench&)> work,
+                       std::function<void()> forgotten) {
+    m_stopping = false;
+    stopInspecting();
+    std::function<void()> replaced;
+    {
+        const std::lock_guard lock(m_mutex);
+        replaced = forgetTask();
+    }
+    if (replaced) replaced();
+    m_taskTitle = title;
+    const QPointer<QObject> guard(receiver);
+    m_taskForgotten = [guard, forgotten = std::move(forgotten)] {
+        if (guard) forgotten();
+    };
+    post(Tag::task, [this, guard, work = std::move(work)](std::stop_token stop) {
+        toGui([this] { setActivity(Activity::working); });
+        const auto tell = [this, guard](std::function<void()> function) {
+            toGui([guard, function = std::move(function)] {
+                if (guard) function();
+            });
+        };
+        const auto model = [this, stop](const ModelRef& ref) { return modelToJudgeWith(ref, stop); };
+        tell(work({stop, m_ledger, model, tell}));
+    });
+}
+
 void Session::stop() {
     stopInspecting();
     bool forgotten = false;
     bool runForgotten = false;
+    std::function<void()> taskForgotten;
     {
         const std::lock_guard lock(m_mutex);
         forgotten = forgetJudging();
+        taskForgotten = forgetTask();
         std::erase_if(m_queue, [](const Request& r) { return r.tag == Tag::model; });
         runForgotten = std::erase_if(m_queue, [](const Request& r) { return r.tag == Tag::run; }) > 0;
         if (m_runningTag != Tag::none && m_runningTag != Tag::environment) {
@@ -217,6 +254,7 @@ void Session::stop() {
     }
     if (forgotten) judgingStopped();
     if (runForgotten) forgetControl();
+    if (taskForgotten) taskForgotten();
 }
 
 void Session::post(Tag tag, std::function<void(std::stop_token)> work) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QObject>
+#include <QString>
 #include <QTimer>
 
 #include <atomic>
@@ -63,7 +64,17 @@ class Session : public QObject {
 
 public:
     /// What the engine thread is busy with.
-    enum class Activity { idle, loading, running, judging };
+    enum class Activity { idle, loading, running, judging, working };
+
+    /// What a task has while it works on the engine thread.
+    struct Bench {
+        std::stop_token stop;
+        std::shared_ptr<MemoryLedger> ledger;
+        /// The loaded model if it is that one, else that one, loaded for the task alone.
+        std::function<Result<std::shared_ptr<const LoadedModel>>(const ModelRef&)> model;
+        /// Calls a function on the GUI thread, as long as the task's receiver exists. It captures values.
+        std::function<void(std::function<void()>)> tell;
+    };
 
     /// The engine functions behind a session; tests replace them.
     struct Engine {
@@ -107,7 +118,27 @@ public:
     /// Serves a lane of a finished run once more to tell where the time of its steps goes (`profile_lane`);
     /// `laneProfiled` follows unless something else is asked for meanwhile.
     void profileLane(std::shared_ptr<const Record> record, int lane);
-    /// Asks whatever is loading, running or being judged to stop, and forgets what waits. Returns at once.
+    /// Any other work for the engine thread, `Activity::working` meanwhile; `title` says what it is. `work`
+    /// runs there; what it returns is handed to `done` on the GUI thread, once, unless `receiver` is gone by
+    /// then. A task that is stopped, or that another task replaces, ends with `ErrorKind::cancelled`.
+    template <class Value>
+    void startTask(QObject* receiver, const QString& title, std::function<Result<Value>(const Bench&)> work,
+                   std::function<void(const Result<Value>&)> done) {
+        postTask(
+            receiver, title,
+            [work = std::move(work), done](const Bench& bench) -> std::function<void()> {
+                // A function must be copyable, and a result need not be.
+                auto result = std::make_shared<const Result<Value>>(work(bench));
+                return [done, result] { done(*result); };
+            },
+            [done] {
+                done(Error{ErrorKind::cancelled, "Stopped on request."});
+            });
+    }
+    /// What the newest task is called.
+    const QString& taskTitle() const { return m_taskTitle; }
+    /// Asks whatever is loading, running, being judged or worked on to stop, and forgets what waits. Returns
+    /// at once.
     void stop();
 
     Activity activity() const { return m_activity; }
@@ -162,7 +193,7 @@ signals:
 private:
     class Sink;
     struct Ring;
-    enum class Tag { none, environment, model, run, judge, inspect, profile };
+    enum class Tag { none, environment, model, run, judge, inspect, profile, task };
     struct Request {
         Tag tag = Tag::none;
         std::function<void(std::stop_token)> work;
@@ -186,6 +217,9 @@ private:
     Result<StepView> inspectOnEngine(const std::shared_ptr<const Record>& record, int lane,
                                      const StepQuery& query, const std::stop_token& stop);
     void judgingStopped();
+    void postTask(QObject* receiver, const QString& title,
+                  std::function<std::function<void()>(const Bench&)> work, std::function<void()> forgotten);
+    std::function<void()> forgetTask();
     template <class Function>
     void toGui(Function&& function) {
         QMetaObject::invokeMethod(this, std::forward<Function>(function), Qt::QueuedConnection);
@@ -205,6 +239,8 @@ private:
     int m_run = 0;                          // its number
     int m_judgedLane = -1;                  // of the newest request
     QString m_judgedPath;
+    QString m_taskTitle;
+    std::function<void()> m_taskForgotten;  // for the newest task: it will not be begun
     std::shared_ptr<const LoadedModel> m_model;
     ModelRef m_modelRef;
     std::optional<Environment> m_environment;

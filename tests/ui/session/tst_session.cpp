@@ -112,6 +112,7 @@ class SessionTest : public QObject {
 private slots:
     void initTestCase() { qRegisterMetaType<std::shared_ptr<const Record>>(); }
     void deliversEverythingInOrder();
+    void tasksAnswerOnce();
     void countsWhatTheRingCannotHold_data();
     void countsWhatTheRingCannotHold();
     void newerRequestReplacesOlder();
@@ -126,6 +127,46 @@ private slots:
     void liveDataEqualsTheRecord_data();
     void liveDataEqualsTheRecord();
 };
+
+// One task at a time: the newest is worked on, each gets one answer, and none comes for a receiver that is
+// gone.
+void SessionTest::tasksAnswerOnce() {
+    Session session;
+    QTRY_VERIFY(session.environment() != nullptr);
+    QStringList answers;
+    const auto start = [&](QObject* receiver, const QString& name, bool endless) {
+        session.startTask<QString>(
+            receiver, name,
+            [name, endless, &answers](const Session::Bench& bench) -> Result<QString> {
+                bench.tell([name, &answers] { answers << name + " begins"; });
+                while (endless && !bench.stop.stop_requested()) std::this_thread::sleep_for(1ms);
+                if (endless) return Error{ErrorKind::cancelled, "Stopped."};
+                return name + " is done";
+            },
+            [name, &answers](const Result<QString>& result) {
+                answers << (result ? *result : name + " was stopped");
+            });
+    };
+    start(this, "first", true);
+    QTRY_COMPARE(answers, QStringList{"first begins"});
+    QCOMPARE(session.activity(), Session::Activity::working);
+    start(this, "second", true);  // stops the first and waits, until it is replaced
+    start(this, "third", false);
+    QTRY_VERIFY(answers.contains("third is done"));
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QCOMPARE(answers.filter("first"), (QStringList{"first begins", "first was stopped"}));
+    QVERIFY(answers.contains("second was stopped"));
+    QCOMPARE(answers.filter("third"), (QStringList{"third begins", "third is done"}));
+
+    answers.clear();
+    auto receiver = std::make_unique<QObject>();
+    start(receiver.get(), "fourth", true);
+    QTRY_COMPARE(answers, QStringList{"fourth begins"});
+    receiver.reset();
+    session.stop();
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QCOMPARE(answers, QStringList{"fourth begins"});
+}
 
 void SessionTest::deliversEverythingInOrder() {
     constexpr int n_step = 20'000;
