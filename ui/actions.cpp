@@ -167,6 +167,13 @@ const QList<Spec>& specs() {
          QT_TRANSLATE_NOOP("Actions", "Whether each lane is right; if not, since when and why"),
          {QKeySequence(Qt::CTRL | Qt::Key_4)},
          true},
+        {ActionId::showPlan,
+         "actionShowPlan",
+         view,
+         QT_TRANSLATE_NOOP("Actions", "&Plan"),
+         QT_TRANSLATE_NOOP("Actions", "How much memory a model and its cache need, and what fits"),
+         {QKeySequence(Qt::CTRL | Qt::Key_6)},
+         true},
         {ActionId::themeSystem,
          "actionThemeSystem",
          view,
@@ -266,6 +273,7 @@ QList<Actions::Entry> Actions::shortcutEntries() const {
     entries.append({charts, tr("Read values, point by point"), tr("Left, Right")});
     entries.append({charts, tr("Show everything"), tr("Home")});
     entries.append({charts, tr("Logarithmic y, x"), tr("L, Shift+L")});
+    entries.append({tr("Plan"), tr("Plan the next cell of the map"), tr("Arrow keys")});
     entries.append({tr("Text"), tr("Select all, copy"), tr("Ctrl+A, Ctrl+C")});
     return entries;
 }

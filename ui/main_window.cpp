@@ -30,6 +30,7 @@
 #include "ui/inside/inside_page.h"
 #include "ui/memory/memory_page.h"
 #include "ui/memory/memory_series.h"
+#include "ui/plan/plan_page.h"
 #include "ui/race/race_page.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/bar_button.h"
@@ -44,9 +45,9 @@ namespace decodescope {
 namespace {
 
 constexpr int memoryIntervalMs = 1000;
-constexpr std::array<const char*, 4> screenNames = {"race", "memory", "inside", "exactness"};
+constexpr std::array screenNames = {"race", "memory", "inside", "exactness", "plan"};
 constexpr std::array screenActions = {ActionId::showRace, ActionId::showMemory, ActionId::showInside,
-                                      ActionId::showExactness};
+                                      ActionId::showExactness, ActionId::showPlan};
 
 QString bestInstructionSet(const Environment& environment) {
     static constexpr std::array<std::pair<const char*, const char*>, 4> sets = {
@@ -97,12 +98,14 @@ void MainWindow::buildPages() {
     m_memory = new MemoryPage(m_data, this);
     m_inside = new InsidePage(m_data, this);
     m_exactness = new ExactnessPage(m_data, this);
+    m_plan = new PlanPage(*m_session, this);
     m_pages = new QStackedWidget(this);
     m_pages->setObjectName(QStringLiteral("pages"));
     m_pages->addWidget(m_race);
     m_pages->addWidget(m_memory);
     m_pages->addWidget(m_inside);
     m_pages->addWidget(m_exactness);
+    m_pages->addWidget(m_plan);
     for (Chart* chart : charts()) {
         connect(chart, &Chart::notice, this, [this](const QString& text) { m_progress->setText(text); });
         if (auto* lines = qobject_cast<LineChart*>(chart)) lines->setLink(m_link);
@@ -244,6 +247,7 @@ QWidget* MainWindow::buildHeader() {
     add(ActionId::showMemory, BarButton::Look::tab, BarButton::Symbol::none, "memoryTab");
     add(ActionId::showInside, BarButton::Look::tab, BarButton::Symbol::none, "insideTab");
     add(ActionId::showExactness, BarButton::Look::tab, BarButton::Symbol::none, "exactnessTab");
+    add(ActionId::showPlan, BarButton::Look::tab, BarButton::Symbol::none, "planTab");
     row->addStretch(1);
     return content;
 }
@@ -333,6 +337,7 @@ void MainWindow::connectSession() {
     });
     connect(m_exactness, &ExactnessPage::helpRequested, this,
             [this](FaultKind kind) { showFaultHelp(kind, this); });
+    connect(m_plan, &PlanPage::browseRequested, this, &MainWindow::browseConfiguration);
     connect(m_panel, &ExperimentPanel::edited, this, [this] { m_data.preview(m_panel->experiment()); });
     connect(m_panel, &ExperimentPanel::checked, this, [this] {
         updateState();
@@ -439,7 +444,7 @@ void MainWindow::setThemeMode(Theme::Mode mode) {
 
 void MainWindow::updateState() {
     const Session::Activity activity = m_session->activity();
-    const bool running = activity == Session::Activity::running;
+    const bool running = activity == Session::Activity::running || activity == Session::Activity::working;
     (*m_actions)[ActionId::run]->setEnabled(!running && m_panel->problem().isEmpty());
     (*m_actions)[ActionId::stop]->setEnabled((activity != Session::Activity::idle || m_session->hasRun()) &&
                                              !m_session->isStopping());
@@ -468,6 +473,8 @@ void MainWindow::updateStatus() {
         m_progress->setText(runningText(token));
     } else if (activity == Session::Activity::judging) {
         m_progress->setText(tr("Judging · recomputing every call"));
+    } else if (activity == Session::Activity::working) {
+        m_progress->setText(m_session->taskTitle());
     } else if (activity == Session::Activity::idle) {
         const QString problem = m_panel->problem();
         m_progress->setText(problem.isEmpty() ? restingText() : tr("Cannot run: %1").arg(problem));

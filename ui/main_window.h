@@ -28,6 +28,7 @@ class InsidePage;
 class MemoryPage;
 class MessageBar;
 class ModelFetch;
+class PlanPage;
 class RacePage;
 class SpeedSlider;
 
@@ -63,6 +64,7 @@ public:
     MemoryPage* memoryPage() const { return m_memory; }
     InsidePage* insidePage() const { return m_inside; }
     ExactnessPage* exactnessPage() const { return m_exactness; }
+    PlanPage* planPage() const { return m_plan; }
     MessageBar* messages() const { return m_messages; }
     Actions* actions() const { return m_actions; }
     ModelFetch* modelFetch() const { return m_fetch; }
@@ -79,6 +81,8 @@ public:
     void openRecord(const QString& path);
     /// Judges a trace: its folder or its `trace.json`.
     void openTrace(const QString& path);
+    /// Plans the memory for a config.json.
+    void openConfiguration(const QString& path);
     bool saveRecordTo(const QString& path);
     bool saveExperimentTo(const QString& path);
     /// Every chart of the finished run into a folder, as PNG, SVG, PDF and CSV, with a report.
@@ -86,7 +90,7 @@ public:
     /// Draws a record of the same work dashed into the charts of the run on screen; says in the message bar
     /// by how much they differ, or why they cannot be compared.
     bool compareWithFile(const QString& path);
-    /// 0 race, 1 memory, 2 inside, 3 exactness.
+    /// 0 race, 1 memory, 2 inside, 3 exactness, 4 plan.
     void showScreen(int index);
     void startRun();
     /// One step of every lane: of the run that goes on, which is paused then, or of a new one.
@@ -133,6 +137,7 @@ private:
     void browseExperiment();
     void browseRecord();
     void browseTrace();
+    void browseConfiguration();
     void browseSaveExperiment();
     void browseSaveRecord();
     void browseExport();
@@ -159,6 +164,7 @@ private:
     MemoryPage* m_memory = nullptr;
     InsidePage* m_inside = nullptr;
     ExactnessPage* m_exactness = nullptr;
+    PlanPage* m_plan = nullptr;
     MessageBar* m_messages = nullptr;
     ModelFetch* m_fetch = nullptr;
     QMenu* m_recentMenu = nullptr;

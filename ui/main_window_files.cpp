@@ -25,6 +25,7 @@
 #include "ui/inside/inside_page.h"
 #include "ui/main_window.h"
 #include "ui/memory/memory_page.h"
+#include "ui/plan/plan_page.h"
 #include "ui/race/race_page.h"
 #include "ui/report/export_dialog.h"
 #include "ui/report/render.h"
@@ -73,7 +74,8 @@ void MainWindow::openDemo(bool run) {
 }
 
 void MainWindow::openPath(const QString& path) {
-    if (m_session->activity() == Session::Activity::running) {
+    if (m_session->activity() == Session::Activity::running ||
+        m_session->activity() == Session::Activity::working) {
         m_messages->showMessage(MessageBar::Kind::info,
                                 tr("A run is going on: stop it before opening something else."));
         return;
@@ -93,6 +95,8 @@ void MainWindow::openPath(const QString& path) {
     } else if (schema == QLatin1String("decodescope.trace") ||
                info.fileName() == QLatin1String("trace.json")) {
         openTrace(path);
+    } else if (info.fileName().contains(QLatin1String("config")) && info.suffix() == QLatin1String("json")) {
+        openConfiguration(path);
     } else {
         m_messages->showMessage(
             MessageBar::Kind::error,
@@ -174,6 +178,13 @@ void MainWindow::openTrace(const QString& path) {
     m_session->judgeTrace(path);
 }
 
+void MainWindow::openConfiguration(const QString& path) {
+    m_messages->clear();
+    m_settings.set(settings::lastFolder, QFileInfo(path).absolutePath());
+    showScreen(4);
+    m_plan->openFile(path);
+}
+
 bool MainWindow::saveRecordTo(const QString& path) {
     const auto record = m_data.finishedRecord();
     if (record == nullptr) return false;
@@ -200,9 +211,9 @@ bool MainWindow::saveExperimentTo(const QString& path) {
 }
 
 std::vector<Chart*> MainWindow::charts() const {
-    std::vector<Chart*> charts = {m_race->latencyChart(),   m_race->totalChart(),
-                                  m_memory->chart(),        m_exactness->errorChart(),
-                                  m_exactness->callChart(), m_exactness->marginChart()};
+    std::vector<Chart*> charts = {
+        m_race->latencyChart(),   m_race->totalChart(),       m_memory->chart(), m_exactness->errorChart(),
+        m_exactness->callChart(), m_exactness->marginChart(), m_plan->map()};
     const std::vector<Chart*> inside = m_inside->charts();
     charts.insert(charts.end(), inside.begin(), inside.end());
     return charts;
@@ -292,6 +303,13 @@ void MainWindow::browseTrace() {
     const QString path =
         QFileDialog::getOpenFileName(this, tr("Open Trace"), startFolder(), tr("Traces (*.json)"));
     if (!path.isEmpty()) openTrace(path);
+}
+
+void MainWindow::browseConfiguration() {
+    const QString path =
+        QFileDialog::getOpenFileName(this, tr("Open Configuration"), startFolder(),
+                                     tr("Configurations and models (*.json *.gguf);;All files (*)"));
+    if (!path.isEmpty()) openConfiguration(path);
 }
 
 void MainWindow::browseSaveExperiment() {

@@ -49,7 +49,9 @@ void MainWindow::beginRun(std::optional<int> turns) {
 }
 
 void MainWindow::startRun() {
-    if (m_session->activity() != Session::Activity::running) beginRun(std::nullopt);
+    if (m_session->activity() != Session::Activity::running &&
+        m_session->activity() != Session::Activity::working)
+        beginRun(std::nullopt);
 }
 
 void MainWindow::stepRun() {
@@ -71,7 +73,8 @@ void MainWindow::updateTime() {
     const bool running = m_session->activity() == Session::Activity::running;
     const bool goesOn = running && !m_session->isStopping();
     const bool paused = running && m_session->isPaused();
-    (*m_actions)[ActionId::step]->setEnabled(goesOn || (!running && m_panel->problem().isEmpty()));
+    const bool free = !running && m_session->activity() != Session::Activity::working;
+    (*m_actions)[ActionId::step]->setEnabled(goesOn || (free && m_panel->problem().isEmpty()));
     (*m_actions)[ActionId::pause]->setEnabled(goesOn);
     m_actions->setPaused(paused);
     m_inside->setLiveLook(m_session->isHeld() || (m_speed->stepsPerSecond() > 0 && !paused));

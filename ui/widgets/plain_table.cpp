@@ -9,6 +9,7 @@
 #include <QMenu>
 #include <QPainter>
 #include <QStyledItemDelegate>
+#include <QVBoxLayout>
 
 #include <algorithm>
 #include <numeric>
@@ -24,7 +25,9 @@ namespace {
 // Separates the long form of a text from its shorter one (see QFontMetrics::elidedText).
 constexpr QChar variantMark(0x9c);
 
-Qt::Alignment alignmentOf(int column) {
+Qt::Alignment alignmentOf(const QAbstractItemModel& model, int column) {
+    const QVariant own = model.headerData(column, Qt::Horizontal, Qt::TextAlignmentRole);
+    if (own.isValid()) return Qt::Alignment(own.toInt());
     return (column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter;
 }
 
@@ -65,7 +68,7 @@ protected:
         painter->setPen(colors.muted);
         const QString text = headerOf(*model(), section);
         const QRect inner = innerRect(rect, section, model()->columnCount(), metrics);
-        painter->drawText(inner, static_cast<int>(alignmentOf(section)),
+        painter->drawText(inner, static_cast<int>(alignmentOf(*model(), section)),
                           QFontMetrics(metrics.small_text).elidedText(text, Qt::ElideRight, inner.width()));
         painter->restore();
     }
@@ -107,7 +110,7 @@ public:
         painter->setFont(font);
         painter->setPen(tone.isValid() ? colors.color({static_cast<ColorRef::Role>(tone.toInt()), 0})
                                        : colors.text);
-        painter->drawText(rect, static_cast<int>(alignmentOf(index.column())),
+        painter->drawText(rect, static_cast<int>(alignmentOf(*index.model(), index.column())),
                           QFontMetrics(font).elidedText(index.data(Qt::DisplayRole).toString(),
                                                         Qt::ElideRight, rect.width()));
         painter->restore();
@@ -157,6 +160,23 @@ void PlainTable::setTable(QAbstractItemModel* tableModel, std::vector<Column> co
     connect(tableModel, &QAbstractItemModel::modelReset, this, &PlainTable::updateMetrics);
     connect(tableModel, &QAbstractItemModel::headerDataChanged, this, &PlainTable::updateMetrics);
     updateMetrics();
+}
+
+PlainTable* PlainTable::inCard(Card* card, QAbstractItemModel* model, const char* name,
+                               const QString& accessibleName, std::vector<Column> columns) {
+    const CardMetrics metrics(card->font());
+    QMargins margins = card->content()->contentsMargins();
+    margins.setLeft(1);
+    margins.setRight(1);
+    margins.setBottom(metrics.padding / 3);
+    card->content()->setContentsMargins(margins);
+    auto* table = new PlainTable(card);
+    table->setObjectName(QLatin1String(name));
+    table->setAccessibleName(accessibleName);
+    table->setTable(model, std::move(columns));
+    card->content()->addWidget(table);
+    card->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    return table;
 }
 
 void PlainTable::setColumns(std::vector<Column> columns) {

@@ -9,6 +9,8 @@
 
 namespace decodescope {
 
+class Card;
+
 /// What a model may say about a cell beyond `Qt::DisplayRole`.
 enum PlainTableRole {
     swatchRole = Qt::UserRole,  ///< int: lane whose colour stands before the text
@@ -19,7 +21,8 @@ enum PlainTableRole {
 };
 
 /// A short table without lines, as high as its rows, for a card: muted header, first column left, the others
-/// right. It can be copied as text. GUI thread.
+/// right unless the model's header says otherwise (`Qt::TextAlignmentRole`). It can be copied as text. GUI
+/// thread.
 class PlainTable : public QTableView {
     Q_OBJECT
 
@@ -32,6 +35,9 @@ public:
     };
     /// Headers may have a shorter form behind U+009C, which is used where the long one does not fit.
     void setTable(QAbstractItemModel* model, std::vector<Column> columns);
+    /// A new table at the end of a card, from border to border; the card is as high as its content then.
+    static PlainTable* inCard(Card* card, QAbstractItemModel* model, const char* name,
+                              const QString& accessibleName, std::vector<Column> columns);
     /// Other columns of the same model.
     void setColumns(std::vector<Column> columns);
     /// Header and cells, tab separated.
