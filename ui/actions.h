@@ -34,6 +34,7 @@ enum class ActionId {
     showMemory,
     showInside,
     showExactness,
+    showSweep,
     showPlan,
     themeSystem,
     themeLight,
@@ -42,7 +43,7 @@ enum class ActionId {
     shortcuts,
     about,
 };
-inline constexpr std::size_t n_action = 30;
+inline constexpr std::size_t n_action = 31;
 
 /// The registry of commands: one table has each one's text, explanation, shortcut and category; menus, tool
 /// bar and the sheet of shortcuts are made from it.

@@ -32,6 +32,7 @@
 #include "ui/memory/memory_series.h"
 #include "ui/plan/plan_page.h"
 #include "ui/race/race_page.h"
+#include "ui/sweep/sweep_page.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/bar_button.h"
 #include "ui/widgets/bars.h"
@@ -45,9 +46,9 @@ namespace decodescope {
 namespace {
 
 constexpr int memoryIntervalMs = 1000;
-constexpr std::array screenNames = {"race", "memory", "inside", "exactness", "plan"};
-constexpr std::array screenActions = {ActionId::showRace, ActionId::showMemory, ActionId::showInside,
-                                      ActionId::showExactness, ActionId::showPlan};
+constexpr std::array screenNames = {"race", "memory", "inside", "exactness", "sweep", "plan"};
+constexpr std::array screenActions = {ActionId::showRace,      ActionId::showMemory, ActionId::showInside,
+                                      ActionId::showExactness, ActionId::showSweep,  ActionId::showPlan};
 
 QString bestInstructionSet(const Environment& environment) {
     static constexpr std::array<std::pair<const char*, const char*>, 4> sets = {
@@ -98,6 +99,8 @@ void MainWindow::buildPages() {
     m_memory = new MemoryPage(m_data, this);
     m_inside = new InsidePage(m_data, this);
     m_exactness = new ExactnessPage(m_data, this);
+    m_sweep = new SweepPage(
+        *m_session, [this] { return m_panel->experiment(); }, this);
     m_plan = new PlanPage(*m_session, this);
     m_pages = new QStackedWidget(this);
     m_pages->setObjectName(QStringLiteral("pages"));
@@ -105,6 +108,7 @@ void MainWindow::buildPages() {
     m_pages->addWidget(m_memory);
     m_pages->addWidget(m_inside);
     m_pages->addWidget(m_exactness);
+    m_pages->addWidget(m_sweep);
     m_pages->addWidget(m_plan);
     for (Chart* chart : charts()) {
         connect(chart, &Chart::notice, this, [this](const QString& text) { m_progress->setText(text); });
@@ -247,6 +251,7 @@ QWidget* MainWindow::buildHeader() {
     add(ActionId::showMemory, BarButton::Look::tab, BarButton::Symbol::none, "memoryTab");
     add(ActionId::showInside, BarButton::Look::tab, BarButton::Symbol::none, "insideTab");
     add(ActionId::showExactness, BarButton::Look::tab, BarButton::Symbol::none, "exactnessTab");
+    add(ActionId::showSweep, BarButton::Look::tab, BarButton::Symbol::none, "sweepTab");
     add(ActionId::showPlan, BarButton::Look::tab, BarButton::Symbol::none, "planTab");
     row->addStretch(1);
     return content;
@@ -337,6 +342,12 @@ void MainWindow::connectSession() {
     });
     connect(m_exactness, &ExactnessPage::helpRequested, this,
             [this](FaultKind kind) { showFaultHelp(kind, this); });
+    connect(m_sweep, &SweepPage::browseRequested, this, [this] { browseSweep(true); });
+    connect(m_sweep, &SweepPage::openRequested, this, [this] { browseSweep(false); });
+    connect(m_panel, &ExperimentPanel::edited, m_sweep, &SweepPage::experimentChanged);
+    // Not in `charts`: their axes are not the tokens of a run.
+    for (Chart* chart : std::initializer_list<Chart*>{m_sweep->growthChart(), m_sweep->depthChart()})
+        connect(chart, &Chart::notice, this, [this](const QString& text) { m_progress->setText(text); });
     connect(m_plan, &PlanPage::browseRequested, this, &MainWindow::browseConfiguration);
     connect(m_panel, &ExperimentPanel::edited, this, [this] { m_data.preview(m_panel->experiment()); });
     connect(m_panel, &ExperimentPanel::checked, this, [this] {

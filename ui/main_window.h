@@ -31,6 +31,7 @@ class ModelFetch;
 class PlanPage;
 class RacePage;
 class SpeedSlider;
+class SweepPage;
 
 /// The window: menus, tool bar, the experiment at the left, one page per question, and the status bar. It
 /// wires the session to the pages and does the work with files; everything else is in its parts.
@@ -64,6 +65,7 @@ public:
     MemoryPage* memoryPage() const { return m_memory; }
     InsidePage* insidePage() const { return m_inside; }
     ExactnessPage* exactnessPage() const { return m_exactness; }
+    SweepPage* sweepPage() const { return m_sweep; }
     PlanPage* planPage() const { return m_plan; }
     MessageBar* messages() const { return m_messages; }
     Actions* actions() const { return m_actions; }
@@ -83,6 +85,8 @@ public:
     void openTrace(const QString& path);
     /// Plans the memory for a config.json.
     void openConfiguration(const QString& path);
+    /// Shows the file of a sweep.
+    void openSweep(const QString& path);
     bool saveRecordTo(const QString& path);
     bool saveExperimentTo(const QString& path);
     /// Every chart of the finished run into a folder, as PNG, SVG, PDF and CSV, with a report.
@@ -90,7 +94,7 @@ public:
     /// Draws a record of the same work dashed into the charts of the run on screen; says in the message bar
     /// by how much they differ, or why they cannot be compared.
     bool compareWithFile(const QString& path);
-    /// 0 race, 1 memory, 2 inside, 3 exactness, 4 plan.
+    /// 0 race, 1 memory, 2 inside, 3 exactness, 4 sweep, 5 plan.
     void showScreen(int index);
     void startRun();
     /// One step of every lane: of the run that goes on, which is paused then, or of a new one.
@@ -138,6 +142,7 @@ private:
     void browseRecord();
     void browseTrace();
     void browseConfiguration();
+    void browseSweep(bool write);
     void browseSaveExperiment();
     void browseSaveRecord();
     void browseExport();
@@ -164,6 +169,7 @@ private:
     MemoryPage* m_memory = nullptr;
     InsidePage* m_inside = nullptr;
     ExactnessPage* m_exactness = nullptr;
+    SweepPage* m_sweep = nullptr;
     PlanPage* m_plan = nullptr;
     MessageBar* m_messages = nullptr;
     ModelFetch* m_fetch = nullptr;

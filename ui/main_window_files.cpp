@@ -29,6 +29,8 @@
 #include "ui/race/race_page.h"
 #include "ui/report/export_dialog.h"
 #include "ui/report/render.h"
+#include "ui/sweep/sweep_form.h"
+#include "ui/sweep/sweep_page.h"
 #include "ui/widgets/message_bar.h"
 
 namespace decodescope {
@@ -95,6 +97,8 @@ void MainWindow::openPath(const QString& path) {
     } else if (schema == QLatin1String("decodescope.trace") ||
                info.fileName() == QLatin1String("trace.json")) {
         openTrace(path);
+    } else if (info.suffix() == QLatin1String("jsonl")) {
+        openSweep(path);
     } else if (info.fileName().contains(QLatin1String("config")) && info.suffix() == QLatin1String("json")) {
         openConfiguration(path);
     } else {
@@ -178,10 +182,17 @@ void MainWindow::openTrace(const QString& path) {
     m_session->judgeTrace(path);
 }
 
+void MainWindow::openSweep(const QString& path) {
+    m_messages->clear();
+    remember(path);
+    showScreen(4);
+    m_sweep->openFile(path);
+}
+
 void MainWindow::openConfiguration(const QString& path) {
     m_messages->clear();
     m_settings.set(settings::lastFolder, QFileInfo(path).absolutePath());
-    showScreen(4);
+    showScreen(5);
     m_plan->openFile(path);
 }
 
@@ -303,6 +314,23 @@ void MainWindow::browseTrace() {
     const QString path =
         QFileDialog::getOpenFileName(this, tr("Open Trace"), startFolder(), tr("Traces (*.json)"));
     if (!path.isEmpty()) openTrace(path);
+}
+
+void MainWindow::browseSweep(bool write) {
+    const QString filter = tr("Sweeps (*.jsonl);;All files (*)");
+    // A file that is there is not written over: it is gone on with.
+    const QString path =
+        write ? QFileDialog::getSaveFileName(this, tr("File of the Sweep"),
+                                             startFolder() + QStringLiteral("/sweep.jsonl"), filter, nullptr,
+                                             QFileDialog::DontConfirmOverwrite)
+              : QFileDialog::getOpenFileName(this, tr("Open Sweep"), startFolder(), filter);
+    if (path.isEmpty()) return;
+    if (!write) {
+        openSweep(path);
+        return;
+    }
+    m_settings.set(settings::lastFolder, QFileInfo(path).absolutePath());
+    m_sweep->form()->setFile(path);
 }
 
 void MainWindow::browseConfiguration() {

@@ -14,56 +14,48 @@
 
 namespace decodescope::cli {
 
-namespace {
-
-constexpr int maxTokens = 1 << 24;
-constexpr double gib = 1024.0 * 1024.0 * 1024.0;
-constexpr double usableShare = 0.9;  // of the memory there is, so that the system is left something
-
-}  // namespace
-
 GridOptions::GridOptions(CLI::App& command, Defaults defaults)
-    : command_(command),
-      prompts_(std::move(defaults.prompts)),
-      generations_(std::move(defaults.generations)),
-      laneOptions_(command, std::move(defaults.lanes)) {
+    : command_(command), laneOptions_(command, std::move(defaults.lanes)) {
+    choices_.prompts = std::move(defaults.prompts);
+    choices_.generations = std::move(defaults.generations);
+    choices_.prefix = "--";
     addModelOption(command, model_);
-    command.add_option("-p,--n-prompt", prompts_, "Prompt tokens to prefill; 0 = none")
-        ->option_text(fmt::format("N,... [{}]", prompts_));
-    command.add_option("-n,--n-gen", generations_, "Decode steps to make; 0 = none")
-        ->option_text(fmt::format("N,... [{}]", generations_));
+    command.add_option("-p,--n-prompt", choices_.prompts, "Prompt tokens to prefill; 0 = none")
+        ->option_text(fmt::format("N,... [{}]", choices_.prompts));
+    command.add_option("-n,--n-gen", choices_.generations, "Decode steps to make; 0 = none")
+        ->option_text(fmt::format("N,... [{}]", choices_.generations));
     command
-        .add_option("-d,--n-depth", depths_,
+        .add_option("-d,--n-depth", choices_.depths,
                     "Tokens that are there before what is measured begins; their prefill is not in the time")
         ->option_text("N,... [0]");
     command
-        .add_option("--n-parallel", parallel_,
+        .add_option("--n-parallel", choices_.parallel,
                     "Requests; lanes named batch and continuous share steps, others serve one after another")
         ->option_text("N,... [1]");
-    command.add_option("-t,--threads", threads_, "Compute threads")
+    command.add_option("-t,--threads", choices_.threads, "Compute threads")
         ->option_text("N,... [all physical cores]");
-    command.add_option("-r,--repetitions", repetitions_, "Timed repetitions, at least")
+    command.add_option("-r,--repetitions", choices_.repetitions, "Timed repetitions, at least")
         ->option_text("N [5]")
         ->check(wholeNumber(1, 10'000));
     command
         .add_option(
-            "--interval", interval_,
+            "--interval", choices_.interval,
             "Repeat until the 95 % interval of every median is at most +- this many percent; 0 = do not")
         ->option_text("PERCENT [2]")
         ->check(numberFrom(0, 99));
     command
-        .add_option("--seconds", seconds_,
+        .add_option("--seconds", choices_.seconds,
                     "No test is repeated for longer than this; 0 = only as often as -r says")
         ->option_text("S [30]")
         ->check(numberFrom(0, 1e6));
-    command.add_option("--warmup", warmup_, "Untimed passes of each lane before the timed ones")
+    command.add_option("--warmup", choices_.warmup, "Untimed passes of each lane before the timed ones")
         ->option_text("N [1]")
         ->check(wholeNumber(0, 10'000));
-    command.add_option("--seed", seed_, "Seed of the random prompts")
+    command.add_option("--seed", choices_.seed, "Seed of the random prompts")
         ->option_text("N [1]")
         ->check(seedNumber());
     command
-        .add_option("--memory", memory_,
+        .add_option("--memory", choices_.memory,
                     "GiB that weights, caches and buffers may take; lanes that need more are refused")
         ->option_text("GIB [what is available]")
         ->check(numberFrom(0, 1e6));
@@ -71,26 +63,7 @@ GridOptions::GridOptions(CLI::App& command, Defaults defaults)
 }
 
 Result<Grid> GridOptions::grid() const {
-    Grid grid;
-    const std::string threads = threads_.empty() ? std::to_string(physical_core_count()) : threads_;
-    struct List {
-        const char* option;
-        const std::string& text;
-        std::vector<int>& into;
-        int lowest;
-        int highest;
-    };
-    for (const List& list : {List{"--n-prompt", prompts_, grid.n_prompt, 0, maxTokens},
-                             List{"--n-gen", generations_, grid.n_gen, 0, maxTokens},
-                             List{"--n-depth", depths_, grid.n_depth, 0, maxTokens},
-                             List{"--n-parallel", parallel_, grid.n_parallel, 1, 256},
-                             List{"--threads", threads, grid.n_threads, 1, 1024}}) {
-        auto numbers = numbersFromText(list.option, list.text, list.lowest, list.highest);
-        if (!numbers) return numbers.error();
-        list.into = *std::move(numbers);
-    }
-    DS_TRY(grid.validate());
-    return grid;
+    return grid_of(choices_);
 }
 
 Result<CellSettings> GridOptions::settings() const {
@@ -98,20 +71,10 @@ Result<CellSettings> GridOptions::settings() const {
     DS_TRY(laneOptions_.apply(experiment, true));
     auto model = parse_model_ref(model_);
     if (!model) return model.error();
-    CellSettings settings;
+    CellSettings settings = cell_settings_of(choices_);
     settings.model = *std::move(model);
     settings.lanes = experiment.lanes;
     settings.reference = experiment.reference;
-    settings.seed = seed_;
-    settings.warmup = warmup_;
-    settings.repetitions = repetitions_;
-    if (seconds_ > 0) settings.precision = {interval_ / 100, interval_ > 0 ? seconds_ : 0};
-    const std::int64_t available = available_memory();
-    if (memory_ > 0) {
-        settings.memory = static_cast<std::uint64_t>(memory_ * gib);
-    } else if (available > 0) {
-        settings.memory = static_cast<std::uint64_t>(usableShare * static_cast<double>(available));
-    }
     return settings;
 }
 

@@ -10,7 +10,7 @@
 
 #include "app/cli/lane_options.h"
 #include "engine/core/result.h"
-#include "engine/sweep/grid.h"
+#include "engine/sweep/grid_choices.h"
 
 namespace decodescope::cli {
 
@@ -38,17 +38,7 @@ private:
 
     CLI::App& command_;
     std::string model_ = "demo";
-    std::string prompts_;
-    std::string generations_;
-    std::string depths_ = "0";
-    std::string parallel_ = "1";
-    std::string threads_;
-    int repetitions_ = 5;
-    double interval_ = 2;
-    double seconds_ = 30;
-    int warmup_ = 1;
-    std::uint64_t seed_ = 1;
-    double memory_ = 0;
+    GridChoices choices_;
     bool noDriftCheck_ = false;
     LaneOptions laneOptions_;
 };

@@ -121,46 +121,6 @@ Result<std::vector<std::string>> listFromText(const std::string& option, const s
     return parts;
 }
 
-Result<std::vector<int>> numbersFromText(const std::string& option, const std::string& text, int lowest,
-                                         int highest) {
-    constexpr std::size_t mostNumbers = 10'000;
-    const auto parts = listFromText(option, text);
-    if (!parts) return parts.error();
-    std::vector<int> numbers;
-    const auto refuse = [&](const std::string& part) {
-        return optionError(option,
-                           fmt::format("{} is not a whole number from {} to {}, nor a range like 16..1024*2 "
-                                       "or 100..500+100",
-                                       quote(part), lowest, highest));
-    };
-    const auto inRange = [&](std::int64_t n) { return n >= lowest && n <= highest; };
-    for (const std::string& part : *parts) {
-        const std::size_t dots = part.find("..");
-        if (dots == std::string::npos) {
-            const auto one = numberOf<std::int64_t>(part);
-            if (!one || !inRange(*one)) return refuse(part);
-            numbers.push_back(static_cast<int>(*one));
-            continue;
-        }
-        const std::size_t sign = part.find_first_of("*+", dots);
-        if (sign == std::string::npos) return refuse(part);
-        const auto first = numberOf<std::int64_t>(part.substr(0, dots));
-        const auto last = numberOf<std::int64_t>(part.substr(dots + 2, sign - dots - 2));
-        const auto by = numberOf<std::int64_t>(part.substr(sign + 1));
-        const bool times = part[sign] == '*';
-        if (!first || !last || !by || !inRange(*first) || !inRange(*last) || *last < *first)
-            return refuse(part);
-        if (*by < (times ? 2 : 1) || (times && *first < 1)) return refuse(part);
-        for (std::int64_t n = *first; n <= *last; n = times ? n * *by : n + *by) {
-            numbers.push_back(static_cast<int>(n));
-            if (numbers.size() > mostNumbers)
-                return optionError(option,
-                                   fmt::format("{} has more than {} values", quote(text), mostNumbers));
-        }
-    }
-    return numbers;
-}
-
 Result<RandomPrompt> randomPromptFromText(const std::string& option, const std::string& text) {
     const auto numbers = numbersOf<int, std::uint64_t>(text, ",seed=");
     if (!numbers || numbers->first < 1) {

@@ -26,11 +26,6 @@ Result<std::vector<std::int32_t>> idsFromText(const std::string& option, const s
 /// The parts of "a,b,c"; empty parts are an error.
 Result<std::vector<std::string>> listFromText(const std::string& option, const std::string& text);
 
-/// Whole numbers of a range: "16,128,512"; "100..500+100" counts up, "16..1024*2" multiplies, both ends
-/// included.
-Result<std::vector<int>> numbersFromText(const std::string& option, const std::string& text, int lowest,
-                                         int highest);
-
 /// Length and seed of a prompt of random ids: "LENGTH" or "LENGTH,seed=N".
 struct RandomPrompt {
     int length = 0;

@@ -10,6 +10,7 @@
 
 #include "engine/core/clock.h"
 #include "engine/experiment/text_table.h"
+#include "engine/sweep/estimate.h"
 
 namespace decodescope::cli {
 
@@ -115,8 +116,7 @@ bool GridProgress::test_done(const std::vector<Cell>&) {
 void GridProgress::show(const std::string& what) {
     std::string left;
     if (done_ > 0) {
-        const double each = static_cast<double>(now_ns() - startedNs_) / static_cast<double>(done_);
-        left = fmt::format(", about {:.0f} s left", each * static_cast<double>(all_ - done_) / 1e9);
+        left = fmt::format(", about {:.0f} s left", time_left_s(now_ns() - startedNs_, done_, all_));
     }
     line_.show(fmt::format("Test {} of {}: {}, {}{}", done_ + 1, all_, test_, what, left));
 }

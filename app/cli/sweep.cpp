@@ -18,6 +18,7 @@
 #include "engine/experiment/json_fields.h"
 #include "engine/experiment/text_table.h"
 #include "engine/sweep/estimate.h"
+#include "engine/sweep/grid_choices.h"
 
 namespace decodescope::cli {
 
@@ -42,9 +43,9 @@ struct MergeOptions {
 Result<std::pair<int, int>> shardFromText(const std::string& text) {
     const std::size_t slash = text.find('/');
     constexpr int most = 100'000;
-    const auto first = numbersFromText("--shard", text.substr(0, slash), 1, most);
+    const auto first = numbers_from_text("--shard", text.substr(0, slash), 1, most);
     const auto second =
-        numbersFromText("--shard", slash == std::string::npos ? "" : text.substr(slash + 1), 1, most);
+        numbers_from_text("--shard", slash == std::string::npos ? "" : text.substr(slash + 1), 1, most);
     if (!first || !second || first->size() != 1 || second->size() != 1 || first->front() > second->front()) {
         return Error{
             ErrorKind::bad_input,

@@ -106,6 +106,12 @@ SweepEstimate estimate_sweep(const Sweep& sweep, const LoadedModel& model,
     return estimate;
 }
 
+double time_left_s(std::int64_t elapsed_ns, std::size_t done, std::size_t all) {
+    if (done == 0) return -1;
+    return static_cast<double>(elapsed_ns) / static_cast<double>(done) * static_cast<double>(all - done) /
+           1e9;
+}
+
 std::string duration_text(double seconds) {
     constexpr double minute = 60;
     constexpr double hour = 3600;

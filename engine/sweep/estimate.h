@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <vector>
@@ -39,6 +40,9 @@ struct SweepEstimate {
 };
 SweepEstimate estimate_sweep(const Sweep& sweep, const LoadedModel& model,
                              const std::shared_ptr<MemoryLedger>& ledger, std::stop_token stop = {});
+
+/// Seconds that are left when `done` of `all` tests took `elapsed_ns`; negative while none is done.
+double time_left_s(std::int64_t elapsed_ns, std::size_t done, std::size_t all);
 
 /// "40 s", "3 min", "2.5 h".
 std::string duration_text(double seconds);

@@ -71,7 +71,7 @@ OrderedJson shape_json(const TestShape& shape) {
 
 }  // namespace
 
-std::vector<Growth> fit_growth(const std::vector<Cell>& cells) {
+std::vector<Growth> fit_growth(const std::vector<Cell>& cells, std::size_t least) {
     using Key = std::tuple<std::string, int, int, int, int>;
     std::map<Key, std::map<int, double>> times;  // by n_gen
     for (const Cell& cell : cells) {
@@ -82,7 +82,6 @@ std::vector<Growth> fit_growth(const std::vector<Cell>& cells) {
             median_of(cell.samples_ns) - prompt;
     }
     std::vector<Growth> found;
-    constexpr std::size_t least = 3;
     for (const auto& [key, by_gen] : times) {
         if (by_gen.size() < least) continue;
         std::vector<double> n;
@@ -92,7 +91,8 @@ std::vector<Growth> fit_growth(const std::vector<Cell>& cells) {
             ns.push_back(time);
         }
         const auto& [lane, threads, parallel, depth, prompt] = key;
-        found.push_back({lane, {prompt, by_gen.rbegin()->first, depth, parallel, threads}, fit_power(n, ns)});
+        found.push_back(
+            {lane, {prompt, by_gen.rbegin()->first, depth, parallel, threads}, fit_power(n, ns), n, ns});
     }
     return found;
 }
@@ -125,11 +125,19 @@ std::vector<DepthCost> fit_depth(const std::vector<Cell>& cells) {
         const auto [low, high] = std::minmax_element(points.context.begin(), points.context.end());
         if (*high - *low < least_span) continue;
         const auto& [lane, parallel, threads] = key;
-        DepthCost cost{lane, parallel, threads, fit_line(points.context, points.ns), 0, 0};
+        DepthCost cost{lane, parallel, threads, fit_line(points.context, points.ns), 0, 0, {}, {}};
         const double read = median_of(points.read_gb_s);
         if (points.kv_per_token > 0 && read > 0) {
             cost.passes = cost.fit.slope * read / points.kv_per_token;
             cost.passes_error = cost.fit.slope_error * read / points.kv_per_token;
+        }
+        std::vector<std::pair<double, double>> sorted;
+        for (std::size_t i = 0; i < points.ns.size(); ++i)
+            sorted.emplace_back(points.context[i], points.ns[i]);
+        std::sort(sorted.begin(), sorted.end());
+        for (const auto& [tokens, ns] : sorted) {
+            cost.context.push_back(tokens);
+            cost.ns.push_back(ns);
         }
         found.push_back(std::move(cost));
     }

@@ -15,11 +15,14 @@ namespace decodescope {
 /// is taken off first (`ttft_ns`), as it does not depend on the steps.
 struct Growth {
     std::string lane;
-    TestShape shape;  ///< what is equal for all points; n_gen is the largest
-    LineFit fit;      ///< slope: the exponent
+    TestShape shape;            ///< what is equal for all points; n_gen is the largest
+    LineFit fit;                ///< slope: the exponent
+    std::vector<double> steps;  ///< what was fitted: numbers of decode steps, ascending
+    std::vector<double> ns;     ///< and their times
 };
-/// For every lane and shape with at least three different numbers of decode steps.
-std::vector<Growth> fit_growth(const std::vector<Cell>& cells);
+/// For every lane and shape with at least so many different numbers of decode steps; less than three say
+/// nothing about an exponent.
+std::vector<Growth> fit_growth(const std::vector<Cell>& cells, std::size_t least = 3);
 
 /// How a decode step's time grows with the context: a line through the median step times of all cells of a
 /// lane with the same requests and threads, against the tokens there were before the step.
@@ -32,6 +35,8 @@ struct DepthCost {
     /// speed at which the machine reads. 1 = once and as fast as memory allows. 0 = not known, or no cache.
     double passes = 0;
     double passes_error = 0;
+    std::vector<double> context;  ///< what was fitted: tokens before a step, ascending
+    std::vector<double> ns;       ///< and the step's median time
 };
 /// For every lane whose contexts span at least 16 tokens.
 std::vector<DepthCost> fit_depth(const std::vector<Cell>& cells);
