@@ -163,6 +163,14 @@ Result<LaneSpec> lane_for(const LaneSpec& lane, const TestShape& shape) {
     return adapted;
 }
 
+/// Refuses a test that would run out of the model's positions, and only say so at the end.
+Result<void> check_positions(const TestShape& shape, const ModelConfig& model) {
+    const std::int64_t needed = std::int64_t{shape.prompt_length()} + shape.n_gen;
+    if (needed <= model.n_positions) return {};
+    return Error{ErrorKind::capacity,
+                 fmt::format("It needs {} positions, the model has {}.", needed, model.n_positions)};
+}
+
 /// Refuses a lane whose cache, buffers and the weights would not fit into `settings.memory`. Lanes without a
 /// cache need little beside the weights, and are left to the guard that watches allocations.
 Result<void> check_memory(const LaneSpec& lane, const TestShape& shape, const CellSettings& settings,
@@ -272,6 +280,7 @@ Experiment experiment_of(const TestShape& shape, const CellSettings& settings, c
         alone.lanes = {*adapted};
         const auto valid = alone.validate();
         auto fits = valid ? check_against_model(alone, model) : valid;
+        if (fits) fits = check_positions(shape, model);
         if (fits) fits = check_memory(*adapted, shape, settings, model);
         if (!fits) {
             refuse(lane, fits.error());

@@ -130,7 +130,7 @@ void SweepPageTest::estimates() {
     setUp("4,100000", m_file);
     find<QPushButton>("sweepEstimate")->click();
     QVERIFY(awaitEnd());
-    QVERIFY2(text().startsWith("2 tests, in all about "), qPrintable(text()));
+    QVERIFY2(text().startsWith("3 tests, in all about "), qPrintable(text()));
     QVERIFY2(text().contains("Will not run: pp4+tg100000, naive: "), qPrintable(text()));
     QVERIFY(!QFile::exists(m_file));
 }
