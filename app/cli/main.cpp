@@ -40,18 +40,18 @@ int parseAndRun(int argc, char** argv) {
     decodescope::cli::addRunCommand(app, session);
     decodescope::cli::addBenchCommand(app, session);
     decodescope::cli::addSweepCommand(app, session);
-    decodescope::cli::addMistakesCommand(app, session);
-    decodescope::cli::addInspectCommand(app, session);
-    decodescope::cli::addTokenizeCommand(app, session);
-    decodescope::cli::addGetCommand(app, session);
-    decodescope::cli::addVerifyCommand(app, session);
-    decodescope::cli::addDiagnoseCommand(app, session);
-    decodescope::cli::addFaultsCommand(app, session);
-    decodescope::cli::addShowCommand(app, session);
-    decodescope::cli::addCompareCommand(app, session);
     decodescope::cli::addPlanCommand(app, session);
     decodescope::cli::addAccountCommand(app, session);
+    decodescope::cli::addVerifyCommand(app, session);
+    decodescope::cli::addDiagnoseCommand(app, session);
+    decodescope::cli::addCompareCommand(app, session);
+    decodescope::cli::addShowCommand(app, session);
     decodescope::cli::addInsideCommand(app, session);
+    decodescope::cli::addInspectCommand(app, session);
+    decodescope::cli::addTokenizeCommand(app, session);
+    decodescope::cli::addFaultsCommand(app, session);
+    decodescope::cli::addMistakesCommand(app, session);
+    decodescope::cli::addGetCommand(app, session);
 
     try {
         app.parse(argc, argv);

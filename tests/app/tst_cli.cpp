@@ -45,10 +45,10 @@ private slots:
         QTest::addColumn<QString>("sentence");
         QTest::newRow("nothing")
             << ""
-            << "A command is missing, expected one of run, inspect, tokenize, get, verify";
+            << "A command is missing, expected one of run, bench, sweep, plan, account, verify,";
         QTest::newRow("unknown command") << "fly"
-                                         << "\"fly\" is not a command, expected one of run, inspect, "
-                                            "tokenize, get, verify";
+                                         << "\"fly\" is not a command, expected one of run, bench, "
+                                            "sweep, plan, account, verify,";
         QTest::newRow("option without command") << "--fast"
                                                 << "\"--fast\" is not a command";
         QTest::newRow("unknown option") << "run --fast"
