@@ -245,6 +245,7 @@ void MatrixChartTest::nothingIsAveragedAway() {
     grid.show();
     // The first kind is everywhere; of the others the one with the higher rank wins.
     std::vector<CellKind> few = kinds();
+    few.push_back({QStringLiteral("padding"), ColorRef::cell(2)});
     few[2].rank = 1;
     few[1].rank = 2;
     grid.setKinds(few);
