@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 
 #include "engine/core/clock.h"
 
@@ -69,8 +68,9 @@ FmaPeak measure_fma_peak(ThreadPool& pool) {
     // Read at run time, or the compiler would know the result; the sums stay near 1.
     volatile float factor = 0.5f;
     volatile float term = 0.5f;
-    std::int64_t best_ns = std::numeric_limits<std::int64_t>::max();
-    int workers = 1;
+    // A pass in which a worker was left out does less work: passes are compared by what they do in their
+    // time.
+    double best_rounds_per_ns = 0;
     volatile float seen = 0;
     const std::int64_t started = now_ns();
     for (int pass = 0; pass < min_passes || now_ns() - started < time_budget_ns; ++pass) {
@@ -80,15 +80,10 @@ FmaPeak measure_fma_peak(ThreadPool& pool) {
             const float sum = kernel.run(factor, term);
             if (worker == 0) seen = sum;
         });
-        const std::int64_t took = now_ns() - before;
-        // A pass in which a worker was left out did less work.
-        if (took * workers < best_ns * active || active > workers) {
-            best_ns = took;
-            workers = active;
-        }
+        const double rounds = static_cast<double>(n_round) * active;
+        best_rounds_per_ns = std::max(best_rounds_per_ns, rounds / static_cast<double>(now_ns() - before));
     }
-    const double flop = 2.0 * n_chain * static_cast<double>(n_round) * kernel.width * workers;
-    return {flop / static_cast<double>(best_ns), kernel.name};
+    return {2.0 * n_chain * kernel.width * best_rounds_per_ns, kernel.name};
 }
 
 }  // namespace decodescope
