@@ -85,7 +85,7 @@ int exitCodeOf(const std::vector<Cell>& cells, const std::stop_token& stop) {
         reportNote("No test ran to its end.");
         return exit_code(ErrorKind::capacity);
     }
-    if (any([](const Cell& cell) { return cell.speed_up.why_not == "not shown: output differs"; })) {
+    if (any([](const Cell& cell) { return cell.speed_up.why_not == output_differs; })) {
         reportNote("The output of a lane differs from that of its reference; its speed-up is not shown.");
         return 1;
     }

@@ -36,6 +36,9 @@ void ProgressLine::clear() {
     shown_ = false;
 }
 
+namespace {
+
+/// Follows the loading of a model on `line`, a few times a second. `line` must live as long as the watch.
 LoadWatch watchLoading(ProgressLine& line, std::stop_token stop) {
     line.show("Loading the model ...");
     LoadWatch watch;
@@ -52,6 +55,8 @@ LoadWatch watchLoading(ProgressLine& line, std::stop_token stop) {
     };
     return watch;
 }
+
+}  // namespace
 
 Result<LoadedModel> loadModel(const ModelRef& ref, const std::shared_ptr<MemoryLedger>& ledger,
                               const std::stop_token& stop) {

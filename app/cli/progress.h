@@ -33,9 +33,6 @@ private:
     bool shown_ = false;
 };
 
-/// Follows the loading of a model on `line`, a few times a second. `line` must live as long as the watch.
-LoadWatch watchLoading(ProgressLine& line, std::stop_token stop);
-
 /// Loads a model and shows how far it is.
 Result<LoadedModel> loadModel(const ModelRef& ref, const std::shared_ptr<MemoryLedger>& ledger,
                               const std::stop_token& stop);

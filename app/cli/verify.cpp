@@ -64,8 +64,8 @@ int verify(const std::string& modelText, const VerifyOptions& options, const Out
     const auto ref = parse_model_ref(modelText);
     if (!ref) return reportError(ref.error());
     const auto ledger = std::make_shared<MemoryLedger>();
+    const auto model = loadModel(*ref, ledger, stop);
     ProgressLine line;
-    const auto model = load_model(*ref, ledger, watchLoading(line, stop));
     VerifyOptions watched = options;
     int n = 0;
     watched.on_check = [&](const VerifyCheck& check) {

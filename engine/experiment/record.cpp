@@ -312,9 +312,8 @@ std::string why_not_comparable(const Record& record, std::size_t lane) {
         return n;
     };
     if (n_token(mine) == 0 || n_token(reference) == 0) return "not shown: no tokens";
-    if (approximation(record, lane).empty() && !mine.agrees_with(reference))
-        return "not shown: output differs";
-    return n_token(mine) == n_token(reference) ? "" : "not shown: not the same tokens";
+    if (approximation(record, lane).empty() && !mine.agrees_with(reference)) return output_differs;
+    return n_token(mine) == n_token(reference) ? "" : other_tokens;
 }
 
 SpeedUp speed_up(const Record& record, std::size_t lane) {

@@ -149,6 +149,10 @@ std::string approximation(const Record& record, std::size_t lane);
 /// Whether any lane of a record is not meant to compute what its reference does.
 bool any_approximation(const Record& record);
 
+/// What `why_not_comparable` answers for a lane that is wrong, or that made other tokens.
+inline constexpr const char* output_differs = "not shown: output differs";
+inline constexpr const char* other_tokens = "not shown: not the same tokens";
+
 /// Why the times of `lane` are not held against those of the reference lane: it is the reference, its output
 /// differs where it should not, or it made other tokens. Empty when they can be.
 std::string why_not_comparable(const Record& record, std::size_t lane);

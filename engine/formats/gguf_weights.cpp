@@ -212,7 +212,7 @@ Result<std::shared_ptr<const Weights>> load_gguf_weights(const GgufSource& sourc
     if (source.file->file_size() <= hash_while_loading_bytes) {
         weights->hash = hash();
     } else {
-        weights->compute_hash = hash;
+        weights->compute_hash = computed_once(hash);
     }
     return std::shared_ptr<const Weights>(weights);
 }

@@ -109,7 +109,7 @@ Result<std::shared_ptr<const Weights>> load_hf_weights(const HfFolder& folder,
     if (folder.weight_file_bytes() <= hash_while_loading_bytes) {
         weights->hash = hash_files(folder.files);
     } else {
-        weights->compute_hash = [files = folder.files] { return hash_files(files); };
+        weights->compute_hash = computed_once([files = folder.files] { return hash_files(files); });
     }
     return std::shared_ptr<const Weights>(weights);
 }

@@ -170,16 +170,14 @@ std::string better_blas_core(std::string_view chosen, const std::vector<std::str
 }
 
 std::vector<std::string> doubts(const Environment& environment) {
-    constexpr double others_limit = 0.05;
-    constexpr double stolen_limit = 0.02;
     constexpr double clock_limit = 0.9;
     const MachineUse& use = environment.use;
     std::vector<std::string> found;
-    if (use.others > others_limit) {
+    if (use.others > doubtful_others) {
         found.push_back(fmt::format(
             "Other programs took {:.0f} % of the machine's processors during the run.", 100 * use.others));
     }
-    if (use.stolen > stolen_limit) {
+    if (use.stolen > doubtful_stolen) {
         found.push_back(fmt::format("The hypervisor took {:.0f} % of the processor time away during the run.",
                                     100 * use.stolen));
     }

@@ -14,6 +14,10 @@ struct MachineUse {
     double mhz_after = -1;   ///< and at the end
 };
 
+/// Shares from which on the numbers of a run are doubtful.
+inline constexpr double doubtful_others = 0.05;
+inline constexpr double doubtful_stolen = 0.02;
+
 /// Watches the machine from its construction on (/proc/stat, getrusage, /proc/cpuinfo). Reading takes some
 /// 0.1 ms, so it belongs before and after what is timed. Resolution is that of the system's ticks, 10 ms.
 class MachineWatch {

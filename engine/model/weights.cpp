@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "engine/core/mapped_file.h"
@@ -227,6 +229,18 @@ std::uint64_t Weights::bytes_read_per_step() const {
 
 std::string weights_hash(const Weights& weights) {
     return weights.hash.empty() && weights.compute_hash ? weights.compute_hash() : weights.hash;
+}
+
+std::function<std::string()> computed_once(std::function<std::string()> compute) {
+    struct Answer {
+        std::mutex mutex;
+        std::string text;
+    };
+    return [compute = std::move(compute), answer = std::make_shared<Answer>()] {
+        const std::lock_guard lock(answer->mutex);
+        if (answer->text.empty()) answer->text = compute();
+        return answer->text;
+    };
 }
 
 Result<void> Weights::check_files() const {

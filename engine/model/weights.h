@@ -71,8 +71,12 @@ struct Weights {
 };
 
 /// What names the weights in a record: `hash`, or for a file that was too large to hash while loading the
-/// same, computed now (about 3 ms per MB, once). Empty when the file cannot be read any more.
+/// same, computed when it is first asked for (about 3 ms per MB). Empty when the file cannot be read any
+/// more.
 std::string weights_hash(const Weights& weights);
+/// For `Weights::compute_hash`: what `compute` answers, computed when it is first asked for and remembered
+/// unless it is empty. Copies remember together; any thread may ask.
+std::function<std::string()> computed_once(std::function<std::string()> compute);
 
 /// The model that only has the first `n_layer` blocks of `whole`, its embeddings, final norm and head; no
 /// tensor is copied. What drafts cheaply for the whole model.

@@ -117,9 +117,13 @@ OrderedJson cell_json(const Cell& cell) {
 Result<Cell> parse_cell(std::string_view text) {
     const auto document = parse_json(text);
     if (!document) return document.error();
+    return cell_from_json(*document);
+}
+
+Result<Cell> cell_from_json(const Json& document) {
     JsonReport report{.error = {}, .warnings = nullptr, .null_is_absent = true};
     Cell cell;
-    JsonFields fields(*document, "", report);
+    JsonFields fields(document, "", report);
     read_schema(fields, schema);
     fields.integer("point", cell.point);
     fields.boolean("repeat", cell.repeat);

@@ -16,5 +16,6 @@ namespace decodescope {
 OrderedJson cell_json(const Cell& cell);
 /// Reads one back; derived numbers are not read but made again. The sentence names the field.
 Result<Cell> parse_cell(std::string_view json);
+Result<Cell> cell_from_json(const Json& document);
 
 }  // namespace decodescope

@@ -183,10 +183,8 @@ std::vector<std::string> doubts_of(const std::vector<Cell>& cells) {
         n_sample += cell.samples_ns.size();
         if (!cell.precision_note.empty()) add(cell.shape.label() + ": " + cell.precision_note);
     }
-    constexpr double others_limit = 0.05;
-    constexpr double stolen_limit = 0.02;
-    if (others > others_limit) add(share(others, "Other programs took"));
-    if (stolen > stolen_limit) add(share(stolen, "The hypervisor took"));
+    if (others > doubtful_others) add(share(others, "Other programs took"));
+    if (stolen > doubtful_stolen) add(share(stolen, "The hypervisor took"));
     if (reductions > 0)
         add(fmt::format("Threads were left out {} times because their core was busy.", reductions));
     if (n_outlier > 0) {

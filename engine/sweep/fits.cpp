@@ -48,9 +48,8 @@ bool steps_are_tokens(const Cell& cell) {
     });
 }
 
-bool output_differs(const Cell& cell) {
-    return cell.speed_up.why_not == "not shown: output differs" ||
-           cell.speed_up.why_not == "not shown: not the same tokens";
+bool is_comparable(const Cell& cell) {
+    return cell.speed_up.why_not != output_differs && cell.speed_up.why_not != other_tokens;
 }
 
 OrderedJson fit_json(const LineFit& fit) {
@@ -75,7 +74,7 @@ std::vector<Growth> fit_growth(const std::vector<Cell>& cells, std::size_t least
     using Key = std::tuple<std::string, int, int, int, int>;
     std::map<Key, std::map<int, double>> times;  // by n_gen
     for (const Cell& cell : cells) {
-        if (!usable(cell) || cell.shape.n_gen == 0 || output_differs(cell)) continue;
+        if (!usable(cell) || cell.shape.n_gen == 0 || !is_comparable(cell)) continue;
         const TestShape& s = cell.shape;
         const double prompt = s.n_prompt > 0 ? median_of(cell.ttft_ns) : 0;
         times[{cell.lane.name, s.n_threads, s.n_parallel, s.n_depth, s.n_prompt}][s.n_gen] =
@@ -106,7 +105,7 @@ std::vector<DepthCost> fit_depth(const std::vector<Cell>& cells) {
     };
     std::map<std::tuple<std::string, int, int>, Points> groups;
     for (const Cell& cell : cells) {
-        if (!usable(cell) || !steps_are_tokens(cell) || output_differs(cell)) continue;
+        if (!usable(cell) || !steps_are_tokens(cell) || !is_comparable(cell)) continue;
         const auto medians = step_medians(cell);
         if (medians.empty()) continue;
         Points& points = groups[{cell.lane.name, cell.shape.n_parallel, cell.shape.n_threads}];
@@ -154,7 +153,7 @@ std::vector<BreakEven> find_break_even(const std::vector<Cell>& cells) {
             const bool beside = cell.point == naive.point && order_of(cell.shape) == order_of(naive.shape);
             if (!beside || cell.lane.mode == LaneMode::naive || !usable(cell) || !steps_are_tokens(cell))
                 continue;
-            if (output_differs(cell)) continue;
+            if (!is_comparable(cell)) continue;
             const auto fast = step_medians(cell);
             double naive_sum = median_of(naive.ttft_ns);
             double sum = median_of(cell.ttft_ns);

@@ -28,12 +28,12 @@ std::string line_of(const SweepRow& row) {
 }
 
 Result<SweepRow> parse_row(std::string_view line) {
-    auto cell = parse_cell(line);
+    const auto document = parse_json(line);
+    if (!document) return document.error();
+    auto cell = cell_from_json(*document);
     if (!cell) return cell.error();
     SweepRow row;
     row.cell = *std::move(cell);
-    const auto document = parse_json(line);
-    if (!document) return document.error();
     JsonReport report{.error = {}, .warnings = nullptr, .null_is_absent = true};
     JsonFields fields(*document, "", report);
     fields.require("sweep");

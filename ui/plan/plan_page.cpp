@@ -5,7 +5,6 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QMimeData>
-#include <QScrollArea>
 #include <QUrl>
 #include <QVBoxLayout>
 
@@ -23,7 +22,7 @@
 #include "ui/widgets/labels.h"
 #include "ui/widgets/plain_table.h"
 #include "ui/widgets/rows_model.h"
-#include "ui/widgets/slim_scroll_bar.h"
+#include "ui/widgets/scrolling_column.h"
 
 namespace decodescope {
 
@@ -50,19 +49,8 @@ QString exactly(std::int64_t bytes) {
 PlanPage::PlanPage(Session& session, QWidget* parent) : QWidget(parent), m_session(session) {
     setAcceptDrops(true);
     const CardMetrics metrics(font());
-    auto* outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    auto* scroll = new QScrollArea(this);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    SlimScrollBar::install(scroll);
-    outer->addWidget(scroll);
-    auto* body = new QWidget(scroll);
-    auto* column = new QVBoxLayout(body);
-    column->setContentsMargins(metrics.spacing, metrics.spacing, metrics.spacing, metrics.spacing);
-    column->setSpacing(metrics.spacing);
+    QVBoxLayout* column = scrollingColumn(this);
+    QWidget* body = column->parentWidget();
 
     m_form = new PlanForm(body);
     m_form->setObjectName(QStringLiteral("planForm"));
@@ -96,7 +84,6 @@ PlanPage::PlanPage(Session& session, QWidget* parent) : QWidget(parent), m_sessi
     m_bottom->addWidget(buildCheck(), 1, Qt::AlignTop);
     column->addLayout(m_bottom);
     column->addStretch(1);
-    scroll->setWidget(body);
 
     connect(m_form, &PlanForm::modelChanged, this, &PlanPage::modelChanged);
     connect(m_form, &PlanForm::edited, this, &PlanPage::updatePlan);

@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -21,7 +20,7 @@
 #include "ui/widgets/labels.h"
 #include "ui/widgets/plain_table.h"
 #include "ui/widgets/rows_model.h"
-#include "ui/widgets/slim_scroll_bar.h"
+#include "ui/widgets/scrolling_column.h"
 
 namespace decodescope {
 
@@ -53,19 +52,8 @@ SweepPage::SweepPage(Session& session, std::function<Experiment()> experiment, Q
       m_experiment(std::move(experiment)),
       m_cells(std::make_shared<const std::vector<Cell>>()) {
     const CardMetrics metrics(font());
-    auto* outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    auto* scroll = new QScrollArea(this);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    SlimScrollBar::install(scroll);
-    outer->addWidget(scroll);
-    auto* body = new QWidget(scroll);
-    auto* column = new QVBoxLayout(body);
-    column->setContentsMargins(metrics.spacing, metrics.spacing, metrics.spacing, metrics.spacing);
-    column->setSpacing(metrics.spacing);
+    QVBoxLayout* column = scrollingColumn(this);
+    QWidget* body = column->parentWidget();
     m_form = new SweepForm(body);
     m_form->setObjectName(QStringLiteral("sweepForm"));
     column->addWidget(m_form);
@@ -103,7 +91,6 @@ SweepPage::SweepPage(Session& session, std::function<Experiment()> experiment, Q
     column->addLayout(m_charts);
     column->addWidget(buildTable());
     column->addStretch(1);
-    scroll->setWidget(body);
 
     connect(m_form, &SweepForm::edited, this, &SweepPage::experimentChanged);
     connect(m_form, &SweepForm::browseRequested, this, &SweepPage::browseRequested);

@@ -17,6 +17,23 @@ class TestModel : public QObject {
     Q_OBJECT
 
 private slots:
+    void aHashIsComputedOnce() {
+        int n = 0;
+        std::string answer;
+        const auto hash = computed_once([&] {
+            ++n;
+            return answer;
+        });
+        const auto copy = hash;
+        // An empty answer is a file that could not be read; it is asked for again.
+        QCOMPARE(hash(), std::string());
+        answer = "sha256:1";
+        QCOMPARE(hash(), answer);
+        QCOMPARE(copy(), answer);
+        QCOMPARE(hash(), answer);
+        QCOMPARE(n, 2);
+    }
+
     void presetsHaveThePublishedShapes_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<qint64>("parameters");
