@@ -120,6 +120,14 @@ struct PromptRecord {
     std::string text;  ///< as decoded; empty without a tokenizer
 };
 
+/// What people have written about a run; none of it was measured.
+struct RecordNotes {
+    std::string title;
+    std::string text;  ///< Markdown
+
+    bool operator==(const RecordNotes&) const = default;
+};
+
 /// What came out of an experiment: `decodescope.record/1`. Immutable once the run has ended.
 struct Record {
     Experiment experiment;
@@ -135,6 +143,7 @@ struct Record {
     std::string reason;  ///< one sentence unless status is `length`
     std::vector<LaneRecord> lanes;
     OwnerBytes tensor_bytes_after{};  ///< live tensor bytes when the run had ended and freed its caches
+    RecordNotes notes;
 
     std::size_t reference_index() const { return experiment.reference_index(); }
     const LaneRecord& reference() const { return lanes.at(reference_index()); }
@@ -168,12 +177,19 @@ struct SpeedUp {
 };
 SpeedUp speed_up(const Record& record, std::size_t lane);
 
-/// Record as JSON text, two-space indented; times in ns, sizes in bytes, unknown values null.
-std::string to_json(const Record& record);
+/// Record as JSON text, two-space indented; times in ns, sizes in bytes, unknown values null. `notes` stand
+/// in for the record's own, which is not copied for them.
+std::string to_json(const Record& record, const RecordNotes& notes);
+inline std::string to_json(const Record& record) {
+    return to_json(record, record.notes);
+}
 /// Reads a record back; unknown schema versions are refused, unknown fields end up in `warnings`.
 Result<Record> parse_record(std::string_view json, std::vector<std::string>* warnings = nullptr);
 Result<Record> load_record(const std::filesystem::path& path, std::vector<std::string>* warnings = nullptr);
 /// Writes a record (JSON) to a temporary file beside `path` and renames it.
-Result<void> save_record(const Record& record, const std::filesystem::path& path);
+Result<void> save_record(const Record& record, const RecordNotes& notes, const std::filesystem::path& path);
+inline Result<void> save_record(const Record& record, const std::filesystem::path& path) {
+    return save_record(record, record.notes, path);
+}
 
 }  // namespace decodescope

@@ -471,9 +471,12 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
     return json;
 }
 
-std::string to_json(const Record& record) {
+std::string to_json(const Record& record, const RecordNotes& notes) {
     OrderedJson json;
     json["schema"] = schema;
+    // Left out where there are none: a record that nobody wrote about is the same as before they existed.
+    if (!notes.title.empty()) json["title"] = notes.title;
+    if (!notes.text.empty()) json["notes"] = notes.text;
     json["started_at"] = text_or_null(record.started_at);
     json["status"] = to_string(record.status);
     json["reason"] = text_or_null(record.reason);
@@ -499,6 +502,8 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
     Record record;
     JsonFields fields(*document, "", report);
     read_schema(fields, schema);
+    fields.text("title", record.notes.title);
+    fields.text("notes", record.notes.text);
     fields.text("started_at", record.started_at);
     read_finish(fields, "status", record.status);
     fields.text("reason", record.reason);
@@ -540,8 +545,8 @@ Result<Record> load_record(const std::filesystem::path& path, std::vector<std::s
     return record;
 }
 
-Result<void> save_record(const Record& record, const std::filesystem::path& path) {
-    return write_file_atomically(path, to_json(record));
+Result<void> save_record(const Record& record, const RecordNotes& notes, const std::filesystem::path& path) {
+    return write_file_atomically(path, to_json(record, notes));
 }
 
 }  // namespace decodescope

@@ -203,6 +203,16 @@ std::string harmless(std::string_view text) {
     return out;
 }
 
+/// Without line ends and spaces behind its last word.
+std::string_view trimmed(std::string_view text) {
+    return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+}
+
+std::string one_line(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
 std::vector<Text> texts_of(const Record& record) {
     std::vector<Text> texts;
     for (std::size_t i = 0; i < record.prompts.size(); ++i) {
@@ -398,14 +408,18 @@ TextTable summary_table(const Record& record) {
 
 std::string to_plain_text(const Record& record) {
     std::string out;
+    if (!record.notes.title.empty()) out += harmless(record.notes.title) + "\n\n";
+    if (!record.notes.text.empty()) out += harmless(trimmed(record.notes.text)) + "\n\n";
     for (const auto& [name, value] : headline(record)) out += fmt::format("{:<8}{}\n", name, value);
     out += '\n' + summary_table(record).plain();
     for (const Text& text : texts_of(record)) out += fmt::format("\n{}:\n{}\n", text.title(), text.text);
     return out;
 }
 
-std::string to_markdown(const Record& record) {
+std::string to_markdown(const Record& record, const RecordNotes& notes) {
     std::string out;
+    if (!notes.title.empty()) out += fmt::format("# {}\n\n", one_line(harmless(notes.title)));
+    if (!notes.text.empty()) out += harmless(trimmed(notes.text)) + "\n\n";
     for (const auto& [name, value] : headline(record)) out += fmt::format("- **{}**: {}\n", name, value);
     out += '\n' + summary_table(record).markdown();
     for (const Text& text : texts_of(record)) {

@@ -12,10 +12,13 @@ namespace decodescope {
 /// range when there is more than one sample; what was not measured says so.
 TextTable summary_table(const Record& record);
 
-/// Headline, summary table and the texts, for a terminal.
+/// Title and notes if there are any, headline, summary table and the texts, for a terminal.
 std::string to_plain_text(const Record& record);
-/// The same as Markdown.
-std::string to_markdown(const Record& record);
+/// The same as Markdown; `notes` stand in for the record's own.
+std::string to_markdown(const Record& record, const RecordNotes& notes);
+inline std::string to_markdown(const Record& record) {
+    return to_markdown(record, record.notes);
+}
 /// One row per step with the unit in the column name; what is not known is an empty cell (RFC 4180).
 std::string to_csv(const Record& record);
 /// One JSON object per lane and line: the test shape and samples under the names people know from

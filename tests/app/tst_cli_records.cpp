@@ -85,6 +85,39 @@ private slots:
         QCOMPARE(outcome.out.contains("\"verdicts\""), format == "json");
     }
 
+    /// What people wrote about a run stands above it.
+    void showPrintsNotes_data() {
+        QTest::addColumn<QString>("format");
+        QTest::addColumn<QString>("start");
+        QTest::newRow("table") << "table"
+                               << "Before the fix\n\nThe window was 7.\n\nModel";
+        QTest::newRow("md") << "md"
+                            << "# Before the fix\n\nThe window was 7.\n\n- **Model**";
+        QTest::newRow("csv") << "csv"
+                             << "lane,repetition,step,phase";
+        QTest::newRow("json")
+            << "json"
+            << "{\n  \"schema\": \"decodescope.record/1\",\n  \"title\": \"Before the fix\",\n"
+               "  \"notes\": \"The window was 7.\\n\",\n";
+    }
+    void showPrintsNotes() {
+        QFETCH(QString, format);
+        QFETCH(QString, start);
+        QByteArray json = contentOf(m_record);
+        json.replace(
+            "  \"started_at\"",
+            "  \"title\": \"Before the fix\",\n  \"notes\": \"The window was 7.\\n\",\n  \"started_at\"");
+        const QString path = m_folder.filePath("noted.json");
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(json);
+        file.close();
+        const Outcome outcome = cli({"show", path, "--format", format});
+        QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
+        QVERIFY2(outcome.out.startsWith(start.toUtf8()), outcome.out.left(400).constData());
+        QVERIFY2(outcome.err.isEmpty(), outcome.err.constData());
+    }
+
     /// What the other commands write is shown too.
     void showsEveryKind_data() {
         QTest::addColumn<QStringList>("command");

@@ -316,6 +316,32 @@ private slots:
         QCOMPARE(parsed->weight_bytes_mapped, 0u);
     }
 
+    void notes_stay_with_the_record() {
+        Record record = sample_record();
+        const std::string plain = to_json(record);
+        QVERIFY(!QByteArray::fromStdString(plain).contains("\"notes\""));  // as before there were any
+        record.notes = {"Before the fix", "The *window* was 7, not 8.\n\n- \"quoted\"\n"};
+        std::vector<std::string> warnings;
+        const auto parsed = parse_record(to_json(record), &warnings);
+        QVERIFY2(parsed.ok(), parsed.ok() ? "" : parsed.error().message.c_str());
+        QVERIFY(warnings.empty());
+        QVERIFY(parsed->notes == record.notes);
+        // What is written now takes the place of what was; nothing takes it away.
+        QVERIFY(parse_record(to_json(record, {"After", ""}))->notes == (RecordNotes{"After", ""}));
+        QCOMPARE(to_json(record, {}), plain);
+
+        const QString markdown = QString::fromStdString(to_markdown(record));
+        QVERIFY(markdown.startsWith(
+            "# Before the fix\n\nThe *window* was 7, not 8.\n\n- \"quoted\"\n\n- **Model**"));
+        QVERIFY(QString::fromStdString(to_markdown(record, {"Two\nlines\x1b[2J", ""}))
+                    .startsWith("# Two lines\\x1b[2J\n\n- **Model**"));
+        const QString text = QString::fromStdString(to_plain_text(record));
+        QVERIFY(text.startsWith("Before the fix\n\nThe *window* was 7, not 8.\n"));
+        record.notes = {};
+        QVERIFY(QString::fromStdString(to_plain_text(record)).startsWith("Model"));
+        QVERIFY(QString::fromStdString(to_markdown(record)).startsWith("- **Model**"));
+    }
+
     void unknown_values_are_null() {
         const QString json = QString::fromStdString(to_json(sample_record()));
         QVERIFY(json.contains("\"rss\": null"));
@@ -382,6 +408,12 @@ private slots:
         QTest::newRow("model") << "\"n_layer\": 2"
                                << "\"n_layer\": 1000000000"
                                << "Model config: n_layer is 1000000000, expected a number from 1 to 1000.";
+        QTest::newRow("title") << "\"started_at\""
+                               << "\"title\": 3,\n  \"started_at\""
+                               << "title is 3, expected a text";
+        QTest::newRow("notes") << "\"started_at\""
+                               << "\"notes\": [],\n  \"started_at\""
+                               << "notes is ";
         QTest::newRow("cut") << "\"tensor_bytes_after\""
                              << ""
                              << "Not valid JSON at line ";
