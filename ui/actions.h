@@ -23,6 +23,7 @@ enum class ActionId {
     compareRecord,
     keepRun,
     endComparison,
+    settings,
     quit,
     run,
     step,
@@ -36,14 +37,20 @@ enum class ActionId {
     showExactness,
     showSweep,
     showPlan,
+    undoView,
+    redoView,
+    showPanel,
+    fullScreen,
     themeSystem,
     themeLight,
     themeDark,
+    palette,
+    tour,
     faultHelp,
     shortcuts,
     about,
 };
-inline constexpr std::size_t n_action = 31;
+inline constexpr std::size_t n_action = 38;
 
 /// The registry of commands: one table has each one's text, explanation, shortcut and category; menus, tool
 /// bar and the sheet of shortcuts are made from it.
@@ -55,6 +62,11 @@ public:
 
     /// The one command that holds a run and lets it go on: says which of the two it does now.
     void setPaused(bool paused);
+
+    /// Every command, in the order of the menus.
+    const std::array<QAction*, n_action>& all() const { return m_actions; }
+    /// The menu that a command is in.
+    static QString categoryOf(ActionId id);
 
     QAction* operator[](ActionId id) const { return m_actions[static_cast<std::size_t>(id)]; }
 

@@ -3,11 +3,9 @@
 
 #include <QActionGroup>
 #include <QApplication>
-#include <QCloseEvent>
 #include <QDialog>
 #include <QLabel>
 #include <QMenuBar>
-#include <QScreen>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -19,10 +17,12 @@
 
 #include "engine/measure/process_memory.h"
 #include "ui/actions.h"
+#include "ui/autosave.h"
 #include "ui/chart/chart.h"
 #include "ui/chart/chart_link.h"
 #include "ui/chart/format.h"
 #include "ui/chart/line_chart.h"
+#include "ui/chart/view_history.h"
 #include "ui/exactness/exactness_page.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
@@ -46,7 +46,6 @@ namespace decodescope {
 namespace {
 
 constexpr int memoryIntervalMs = 1000;
-constexpr std::array screenNames = {"race", "memory", "inside", "exactness", "sweep", "plan"};
 constexpr std::array screenActions = {ActionId::showRace,      ActionId::showMemory, ActionId::showInside,
                                       ActionId::showExactness, ActionId::showSweep,  ActionId::showPlan};
 
@@ -67,7 +66,9 @@ MainWindow::MainWindow(Theme& theme, Options options)
       m_settings(options.settingsPath),
       m_session(std::make_unique<Session>(nullptr, options.engine, options.ringCapacity)),
       m_actions(new Actions(this)),
-      m_link(new ChartLink(this)) {
+      m_autosave(new Autosave(m_settings.folder() + QStringLiteral("/unsaved"), this)),
+      m_link(new ChartLink(this)),
+      m_history(new ViewHistory(this)) {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(QStringLiteral("DecodeScope"));
     setAcceptDrops(true);
@@ -78,10 +79,13 @@ MainWindow::MainWindow(Theme& theme, Options options)
     connectTime();
     connectComparison();
     connectFetch();
+    connectView();
     restore(options);
     updateState();
     updateStatus();
     updateMemory();
+    if (options.tour && !m_settings.get(settings::tourSeen))
+        QTimer::singleShot(0, this, &MainWindow::startTour);
 }
 
 MainWindow::~MainWindow() {
@@ -150,6 +154,8 @@ void MainWindow::buildMenus() {
     file->addAction(actions[ActionId::openRecord]);
     file->addAction(actions[ActionId::openTrace]);
     m_recentMenu = file->addMenu(tr("Open Re&cent"));
+    m_runsMenu = file->addMenu(tr("R&uns of This Session"));
+    m_runsMenu->setObjectName(QStringLiteral("runsMenu"));
     file->addSeparator();
     file->addAction(actions[ActionId::saveExperiment]);
     file->addAction(actions[ActionId::saveRecord]);
@@ -159,6 +165,7 @@ void MainWindow::buildMenus() {
     file->addAction(actions[ActionId::keepRun]);
     file->addAction(actions[ActionId::endComparison]);
     file->addSeparator();
+    file->addAction(actions[ActionId::settings]);
     file->addAction(actions[ActionId::quit]);
     m_examplesMenu = menuBar()->addMenu(tr("E&xamples"));
     m_examplesMenu->setObjectName(QStringLiteral("examplesMenu"));
@@ -179,6 +186,11 @@ void MainWindow::buildMenus() {
         view->addAction(actions[id]);
     }
     view->addSeparator();
+    view->addAction(actions[ActionId::undoView]);
+    view->addAction(actions[ActionId::redoView]);
+    view->addSeparator();
+    view->addAction(actions[ActionId::showPanel]);
+    view->addAction(actions[ActionId::fullScreen]);
     QMenu* theme = view->addMenu(tr("&Theme"));
     auto* themes = new QActionGroup(this);
     for (const ActionId id : {ActionId::themeSystem, ActionId::themeLight, ActionId::themeDark}) {
@@ -188,11 +200,18 @@ void MainWindow::buildMenus() {
     QMenu* exports = menuBar()->addMenu(tr("&Export"));
     exports->addAction(actions[ActionId::exportCharts]);
     QMenu* help = menuBar()->addMenu(tr("&Help"));
+    help->addAction(actions[ActionId::palette]);
+    help->addAction(actions[ActionId::tour]);
+    help->addSeparator();
     help->addAction(actions[ActionId::faultHelp]);
     help->addAction(actions[ActionId::shortcuts]);
     help->addAction(actions[ActionId::about]);
 
     connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
+    connect(m_runsMenu, &QMenu::aboutToShow, this, &MainWindow::fillRunsMenu);
+    connect(m_autosave, &Autosave::failed, this, [this](const QString& sentence) {
+        m_messages->showMessage(MessageBar::Kind::warning, sentence);
+    });
     connect(actions[ActionId::openModel], &QAction::triggered, this, &MainWindow::browseModel);
     connect(actions[ActionId::openModelFile], &QAction::triggered, this, &MainWindow::browseModelFile);
     connect(actions[ActionId::openExperiment], &QAction::triggered, this, &MainWindow::browseExperiment);
@@ -235,6 +254,7 @@ QWidget* MainWindow::buildHeader() {
     const auto add = [&](ActionId id, BarButton::Look look, BarButton::Symbol symbol, const char* name) {
         auto* button = new BarButton((*m_actions)[id], look, symbol, content);
         button->setObjectName(QLatin1String(name));
+        button->setProperty("isTab", look == BarButton::Look::tab);
         row->addWidget(button);
         return button;
     };
@@ -319,6 +339,7 @@ void MainWindow::connectSession() {
                 if (!m_restarted.isEmpty()) m_messages->showMessage(MessageBar::Kind::info, m_restarted);
                 m_restarted.clear();
                 m_link->reset();
+                m_history->clear();
                 m_data.begin(experiment, started, *m_session->model(), m_session->environment());
                 updateStatus();
             });
@@ -360,45 +381,6 @@ void MainWindow::connectSession() {
     connect(m_panel, &ExperimentPanel::browseFileRequested, this, &MainWindow::browseModelFile);
 }
 
-void MainWindow::restore(const Options& options) {
-    if (const QByteArray geometry = m_settings.get(settings::windowGeometry); !geometry.isEmpty())
-        restoreGeometry(geometry);
-    else
-        resize(QSize(1440, 900).boundedTo(screen()->availableSize()));
-    if (const QByteArray state = m_settings.get(settings::splitterState); !state.isEmpty())
-        m_splitter->restoreState(state);
-    else
-        m_splitter->setSizes({m_panel->sizeHint().width(), width() - m_panel->sizeHint().width()});
-    const QString theme = m_settings.get(settings::theme);
-    setThemeMode(theme == QLatin1String("light")  ? Theme::Mode::Light
-                 : theme == QLatin1String("dark") ? Theme::Mode::Dark
-                                                  : Theme::Mode::System);
-    m_panel->modelCard()->setRecentFolders(m_settings.get(settings::recentModels));
-
-    if (!options.open.isEmpty() || !options.experiment.isEmpty() || !options.model.isEmpty()) {
-        showScreen(0);
-        openDemo(false);
-        if (!options.experiment.isEmpty()) openExperiment(options.experiment);
-        if (!options.model.isEmpty())
-            openModel({.path = options.model.toStdString(), .preset = {}, .seed = 0});
-        if (!options.open.isEmpty()) openPath(options.open);
-        return;
-    }
-    const QByteArray last = m_settings.get(settings::lastExperiment);
-    const Result<Experiment> experiment =
-        parse_experiment(std::string_view(last.constData(), static_cast<std::size_t>(last.size())));
-    if (last.isEmpty() || !experiment) {
-        showScreen(0);
-        openDemo(options.autostart);
-        return;
-    }
-    const auto screen = std::find(screenNames.begin(), screenNames.end(), m_settings.get(settings::screen));
-    showScreen(screen == screenNames.end() ? 0 : static_cast<int>(screen - screenNames.begin()));
-    m_panel->setExperiment(*experiment);
-    m_data.preview(m_panel->experiment());
-    m_session->loadModel(experiment->model);
-}
-
 void MainWindow::faultsChanged(int lane) {
     if (m_session->activity() != Session::Activity::running) return;
     const Experiment experiment = m_panel->experiment();
@@ -412,14 +394,6 @@ void MainWindow::faultsChanged(int lane) {
                       .arg(QString::fromStdString(experiment.lanes[static_cast<std::size_t>(lane)].name));
     // Who goes step by step wants to go on so.
     m_session->run(experiment, m_session->isPaused() ? std::optional(0) : std::nullopt);
-}
-
-void MainWindow::runFinished(const std::shared_ptr<const Record>& record) {
-    m_data.finish(record);
-    if (record->status == FinishReason::capacity || record->status == FinishReason::failed)
-        m_messages->showMessage(MessageBar::Kind::warning, QString::fromStdString(record->reason));
-    updateState();
-    updateMemory();
 }
 
 void MainWindow::requestFailed(const Error& error) {
@@ -442,17 +416,6 @@ void MainWindow::showScreen(int index) {
     (*m_actions)[screenActions[static_cast<std::size_t>(shown)]]->setChecked(true);
 }
 
-void MainWindow::setThemeMode(Theme::Mode mode) {
-    m_theme.setMode(mode);
-    const auto id = mode == Theme::Mode::Light  ? ActionId::themeLight
-                    : mode == Theme::Mode::Dark ? ActionId::themeDark
-                                                : ActionId::themeSystem;
-    (*m_actions)[id]->setChecked(true);
-    m_settings.set(settings::theme, QString::fromLatin1(mode == Theme::Mode::Light  ? "light"
-                                                        : mode == Theme::Mode::Dark ? "dark"
-                                                                                    : "system"));
-}
-
 void MainWindow::updateState() {
     const Session::Activity activity = m_session->activity();
     const bool running = activity == Session::Activity::running || activity == Session::Activity::working;
@@ -466,6 +429,7 @@ void MainWindow::updateState() {
         (*m_actions)[id]->setEnabled(!running);
     updateTime();
     m_recentMenu->setEnabled(!running);
+    m_runsMenu->setEnabled(!running);
     for (QAction* example : m_examplesMenu->actions()) example->setEnabled(!running);
     m_panel->setRunning(running);
 }
@@ -545,29 +509,11 @@ void MainWindow::updateMemory() {
         tr("RSS %1").arg(memory.rss < 0 ? notMeasured() : formatBytes(static_cast<double>(memory.rss))));
 }
 
-void MainWindow::changeEvent(QEvent* event) {
-    QMainWindow::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) colorMenuBar();
-}
-
 // The menu bar has the colour of the strip below it.
 void MainWindow::colorMenuBar() {
     QPalette bar = palette();
     bar.setColor(QPalette::Window, themeColors(bar).panel);
     menuBar()->setPalette(bar);
-}
-
-void MainWindow::closeEvent(QCloseEvent* event) {
-    m_session->stop();
-    m_settings.set(settings::windowGeometry, saveGeometry());
-    m_settings.set(settings::splitterState, m_splitter->saveState());
-    m_settings.set(settings::screen,
-                   QString::fromLatin1(screenNames[static_cast<std::size_t>(m_pages->currentIndex())]));
-    // The untouched demo is not worth remembering: the next start shows it anyway.
-    const std::string experiment = to_json(m_panel->experiment());
-    m_settings.set(settings::lastExperiment,
-                   experiment == m_demo ? QByteArray() : QByteArray::fromStdString(experiment));
-    event->accept();
 }
 
 }  // namespace decodescope

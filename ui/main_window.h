@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QDateTime>
+#include <QList>
 #include <QMainWindow>
 
 #include <memory>
@@ -19,6 +21,7 @@ class QStackedWidget;
 namespace decodescope {
 
 class Actions;
+class Autosave;
 class BarButton;
 class Chart;
 class ChartLink;
@@ -32,6 +35,7 @@ class PlanPage;
 class RacePage;
 class SpeedSlider;
 class SweepPage;
+class ViewHistory;
 
 /// The window: menus, tool bar, the experiment at the left, one page per question, and the status bar. It
 /// wires the session to the pages and does the work with files; everything else is in its parts.
@@ -52,6 +56,8 @@ public:
         /// The engine behind the session; tests replace it.
         Session::Engine engine = Session::realEngine();
         std::size_t ringCapacity = 32768;
+        /// Show the guided tour when it has not been seen yet.
+        bool tour = false;
     };
 
     /// `theme` outlives the window.
@@ -87,6 +93,8 @@ public:
     void openConfiguration(const QString& path);
     /// Shows the file of a sweep.
     void openSweep(const QString& path);
+    /// Shows a finished run again, with its experiment in the panel.
+    void showRun(std::shared_ptr<const Record> record);
     bool saveRecordTo(const QString& path);
     bool saveExperimentTo(const QString& path);
     /// Every chart of the finished run into a folder, as PNG, SVG, PDF and CSV, with a report.
@@ -114,6 +122,10 @@ private:
     void beginRun(std::optional<int> turns);
     void connectTime();
     void connectComparison();
+    void connectView();
+    void showSettings();
+    void showPalette();
+    void startTour();
     void updateComparison();
     void updateTime();
     QString runningText(int token) const;
@@ -132,6 +144,12 @@ private:
     void fillExamplesMenu();
     bool loadExperiment(const QString& path);
     void setThemeMode(Theme::Mode mode);
+    void showPanel(bool shown);
+    void rememberState();
+    bool hasUnsavedRun() const;
+    void askToSave();
+    void fillRunsMenu();
+    void offerLeftover(const QString& path);
     void runFinished(const std::shared_ptr<const Record>& record);
     void requestFailed(const Error& error);
     QString restingText() const;
@@ -155,11 +173,20 @@ private:
     RunData m_data;
     std::unique_ptr<Session> m_session;
     Actions* m_actions;
+    Autosave* m_autosave;
     ChartLink* m_link;
+    ViewHistory* m_history;
     std::shared_ptr<const Record> m_compared;  // the run that is drawn dashed; null = none
     QString m_comparedName;
     QString m_restarted;  // why the run that begins now does so; said once it has begun
     std::string m_demo;   // the demo experiment as JSON, to tell it from one that was changed
+    struct FinishedRun {
+        QDateTime when;
+        std::shared_ptr<const Record> record;
+    };
+    QList<FinishedRun> m_runs;                // newest first
+    std::shared_ptr<const Record> m_unsaved;  // the newest run, until it is saved
+    bool m_closing = false;                   // what was to be asked before has been
     ExperimentPanel* m_panel = nullptr;
     BarButton* m_pauseButton = nullptr;
     SpeedSlider* m_speed = nullptr;
@@ -174,6 +201,7 @@ private:
     MessageBar* m_messages = nullptr;
     ModelFetch* m_fetch = nullptr;
     QMenu* m_recentMenu = nullptr;
+    QMenu* m_runsMenu = nullptr;
     QMenu* m_examplesMenu = nullptr;
     QLabel* m_progress = nullptr;
     QLabel* m_device = nullptr;

@@ -14,6 +14,7 @@
 #include <QUrl>
 
 #include "ui/actions.h"
+#include "ui/autosave.h"
 #include "ui/chart/chart_link.h"
 #include "ui/chart/line_chart.h"
 #include "ui/chart/matrix_chart.h"
@@ -162,17 +163,10 @@ void MainWindow::openRecord(const QString& path) {
         m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(record.error().message));
         return;
     }
-    m_messages->clear();
+    showRun(std::make_shared<const Record>(std::move(*record)));
     if (!warnings.empty())
         m_messages->showMessage(MessageBar::Kind::warning, QString::fromStdString(warnings.front()));
-    m_panel->setExperiment(record->experiment);
-    // First of all: what a page asks for when it sees the record comes after it.
-    m_session->loadModel(record->experiment.model);
-    m_link->reset();
-    m_data.show(std::make_shared<const Record>(std::move(*record)), m_session->model().get());
     remember(path);
-    updateState();
-    updateStatus();
 }
 
 void MainWindow::openTrace(const QString& path) {
@@ -205,6 +199,10 @@ bool MainWindow::saveRecordTo(const QString& path) {
     }
     m_messages->showMessage(MessageBar::Kind::info,
                             tr("The record was saved to %1.").arg(QDir::toNativeSeparators(path)));
+    if (record == m_unsaved) {
+        m_unsaved.reset();
+        m_autosave->forget();
+    }
     remember(path);
     return true;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/settings.h"
 
+#include <QFileInfo>
+
 namespace decodescope {
 
 namespace {
@@ -16,6 +18,10 @@ QString userFile() {
 }  // namespace
 
 Settings::Settings(const QString& path) : m_file(path.isEmpty() ? userFile() : path, QSettings::IniFormat) {}
+
+QString Settings::folder() const {
+    return QFileInfo(m_file.fileName()).absolutePath();
+}
 
 void Settings::addRecent(const Setting<QStringList>& setting, const QString& entry) {
     QStringList list = get(setting);

@@ -19,8 +19,14 @@ struct Setting {
 namespace settings {
 inline const Setting<QByteArray> windowGeometry{"window/geometry", {}};
 inline const Setting<QByteArray> splitterState{"window/splitter", {}};
-inline const Setting<QString> theme{"window/theme", "system"};  // system, light or dark
+inline const Setting<QString> theme{"window/theme", "system"};        // system, light or dark
+inline const Setting<QString> language{"window/language", "system"};  // system, en or de
+inline const Setting<int> scale{"window/scale", 100};                 // percent, 100 to 200
 inline const Setting<QString> screen{"window/screen", "race"};
+inline const Setting<bool> panelShown{"window/panel", true};
+inline const Setting<bool> tourSeen{"window/tour", false};
+inline const Setting<bool> runDemo{"run/demo", true};         // when the window opens on it
+inline const Setting<bool> askToSave{"run/askToSave", true};  // an unsaved run, when the window closes
 inline const Setting<QStringList> recentModels{"recent/models", {}};
 inline const Setting<QStringList> recentFiles{"recent/files", {}};  // experiments and records
 inline const Setting<QString> lastFolder{"recent/folder", {}};
@@ -42,6 +48,9 @@ public:
     void set(const Setting<T>& setting, const T& value) {
         m_file.setValue(QLatin1String(setting.key), QVariant::fromValue(value));
     }
+    QString fileName() const { return m_file.fileName(); }
+    /// The folder that the file is in, for what is kept beside it.
+    QString folder() const;
     /// Puts `entry` first in a list of recent things, which keeps eight of them.
     void addRecent(const Setting<QStringList>& setting, const QString& entry);
 

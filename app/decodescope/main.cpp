@@ -6,6 +6,7 @@
 #include <QGuiApplication>
 #include <QIcon>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -16,6 +17,7 @@
 #include "engine/formats/model_source.h"
 #include "ui/main_window.h"
 #include "ui/report/render.h"
+#include "ui/settings.h"
 #include "ui/theme/theme.h"
 
 using namespace decodescope;
@@ -60,6 +62,10 @@ int showWindow(int argc, char** argv, const Arguments& arguments) {
         if (const auto model = resolve_model_path(arguments.model.toStdString()); !model)
             return fail(model.error());
     }
+    // Qt reads it once, before there is an application.
+    const int scale = std::clamp(Settings().get(settings::scale), 100, 200);
+    if (scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR"))
+        qputenv("QT_SCALE_FACTOR", QByteArray::number(scale / 100.0));
     const QApplication app(argc, argv);
     QGuiApplication::setDesktopFileName(QStringLiteral("org.decodescope.DecodeScope"));
     if (const auto icon = bundled_file("icons/hicolor/scalable/apps/org.decodescope.DecodeScope.svg"))
@@ -69,7 +75,8 @@ int showWindow(int argc, char** argv, const Arguments& arguments) {
                               .open = *file,
                               .experiment = *experiment,
                               .model = arguments.model,
-                              .autostart = arguments.autostart});
+                              .autostart = arguments.autostart,
+                              .tour = file->isEmpty() && experiment->isEmpty() && arguments.model.isEmpty()});
     window.show();
     return QApplication::exec();
 }

@@ -335,7 +335,25 @@ bool Chart::event(QEvent* event) {
     } else if (event->type() == QEvent::FocusOut) {
         update();
     }
-    return QWidget::event(event);
+    switch (event->type()) {
+        case QEvent::MouseButtonPress:
+        case QEvent::MouseButtonRelease:
+        case QEvent::MouseButtonDblClick:
+        case QEvent::MouseMove:
+        case QEvent::Wheel:
+        case QEvent::KeyPress: {
+            bool handled = false;
+            byHand([&] { handled = QWidget::event(event); });
+            return handled;
+        }
+        default: return QWidget::event(event);
+    }
+}
+
+void Chart::byHand(const std::function<void()>& change) {
+    const QVariant before = view();
+    change();
+    if (view() != before) emit viewChangedByHand(before);
 }
 
 void Chart::mousePressEvent(QMouseEvent* event) {
@@ -401,7 +419,7 @@ void Chart::contextMenuEvent(QContextMenuEvent* event) {
         saveAs(QStringLiteral("csv"), DataRange::all);
     })->setEnabled(!empty);
     menu->addSeparator();
-    QAction* reset = add(tr("Show everything"), "resetView", [this] { resetView(); });
+    QAction* reset = add(tr("Show everything"), "resetView", [this] { byHand([this] { resetView(); }); });
     reset->setEnabled(isViewChanged());
     reset->setShortcut(Qt::Key_Home);
     addMenuItems(*menu);

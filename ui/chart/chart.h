@@ -2,8 +2,11 @@
 #pragma once
 
 #include <QString>
+#include <QVariant>
 #include <QVector>
 #include <QWidget>
+
+#include <functional>
 
 #include "ui/chart/table.h"
 #include "ui/theme/theme.h"
@@ -63,6 +66,9 @@ public:
     /// Back to showing everything (Home key, double click).
     virtual void resetView() {}
     virtual bool isViewChanged() const { return false; }
+    /// Which part of the data is shown, and how, as a value to compare and to go back to.
+    virtual QVariant view() const { return {}; }
+    virtual void setView(const QVariant& /*view*/) {}
     virtual QVector<LegendEntry> legend() const { return {}; }
 
     /// Draws the chart as if it had `size`, in logical pixels; `vectors`: for SVG and PDF.
@@ -76,10 +82,14 @@ public:
 signals:
     /// One sentence about a copy or an export that worked or did not, for the status bar.
     void notice(const QString& sentence);
+    /// Somebody has changed `view` with mouse, keyboard or menu; `before` is what it was.
+    void viewChangedByHand(const QVariant& before);
 
 protected:
     /// Something to draw has changed; `flush` will draw it.
     void markDirty();
+    /// Does what was asked for by hand, and reports it if the view is another one then.
+    void byHand(const std::function<void()>& change);
     /// Draws now, without waiting for the tick (answers to the mouse).
     void refreshNow();
     /// Takes changed data over into what is drawn.

@@ -100,6 +100,8 @@ public:
     Table table(DataRange range) const override;
     void resetView() override;
     bool isViewChanged() const override;
+    QVariant view() const override;
+    void setView(const QVariant& view) override;
     QVector<LegendEntry> legend() const override;
 
 signals:

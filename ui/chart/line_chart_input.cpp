@@ -270,10 +270,10 @@ void LineChart::addMenuItems(QMenu& menu) {
         return action;
     };
     add(tr("Logarithmic y axis"), "logY", Qt::Key_L, m_y.log, [this](bool on) {
-        setLogY(on);
+        byHand([=, this] { setLogY(on); });
     })->setEnabled(canLogY());
     add(tr("Logarithmic x axis"), "logX", Qt::SHIFT | Qt::Key_L, m_x.log, [this](bool on) {
-        setLogX(on);
+        byHand([=, this] { setLogX(on); });
     })->setEnabled(!m_xLogOfAxis);
 }
 
@@ -301,6 +301,35 @@ void LineChart::setLogX(bool log) {
 
 int LineChart::plotLeft() const {
     return m_plot->x() + plotArea().left();
+}
+
+// [lower, upper] of x and of y, where chosen; logarithmic x, y; indices of the series that are switched off.
+QVariant LineChart::view() const {
+    const auto pair = [](double low, double high) { return QVariant(QVariantList{low, high}); };
+    const auto x = m_link->view(m_x.name);
+    const auto [yLow, yHigh] = visibleY();
+    QVariantList hidden;
+    for (int i = 0; i < seriesCount(); ++i)
+        if (!m_series[static_cast<std::size_t>(i)].shown) hidden << i;
+    return QVariantList{x.range ? pair(x.range->first, x.range->second) : QVariant(),
+                        m_userY ? pair(yLow, yHigh) : QVariant(), m_x.log, m_y.log, QVariant(hidden)};
+}
+
+void LineChart::setView(const QVariant& view) {
+    const QVariantList parts = view.toList();
+    if (parts.size() != 5) return;
+    const QVariantList hidden = parts[4].toList();
+    for (int i = 0; i < seriesCount(); ++i) setSeriesShown(i, !hidden.contains(i));
+    setLogX(parts[2].toBool());
+    setLogY(parts[3].toBool());
+    const QVariantList y = parts[1].toList();
+    m_userY = y.size() == 2;
+    if (m_userY) m_plot->yAxis->setRange(y[0].toDouble(), y[1].toDouble());
+    const QVariantList x = parts[0].toList();
+    m_link->setRange(m_x.name, x.size() == 2
+                                   ? std::optional<ChartLink::Range>({x[0].toDouble(), x[1].toDouble()})
+                                   : std::nullopt);
+    refreshNow();
 }
 
 bool LineChart::isViewChanged() const {

@@ -474,7 +474,7 @@ void MatrixChart::mouseMoveEvent(QMouseEvent* event) {
         const QPoint delta = event->pos() - *m_dragFrom;
         if (m_dragged || delta.manhattanLength() > 3) {
             m_dragged = true;
-            setView(m_view->translated(-delta.x() / g.cell_w, -delta.y() / g.cell_h));
+            showCells(m_view->translated(-delta.x() / g.cell_w, -delta.y() / g.cell_h));
             m_dragFrom = event->pos();
         }
         return;
@@ -507,7 +507,11 @@ void MatrixChart::leaveEvent(QEvent*) {
     hover(std::nullopt);
 }
 
-void MatrixChart::setView(QRectF view) {
+void MatrixChart::setView(const QVariant& view) {
+    showCells(view.canConvert<QRectF>() ? view.toRectF() : fullView());
+}
+
+void MatrixChart::showCells(QRectF view) {
     const QRectF full = fullView();
     view.setWidth(std::clamp(view.width(), std::min(4.0, full.width()), full.width()));
     view.setHeight(std::clamp(view.height(), std::min(4.0, full.height()), full.height()));
@@ -536,7 +540,7 @@ void MatrixChart::wheelEvent(QWheelEvent* event) {
     const double w = std::clamp(view.width() * factor, std::min(4.0, fullView().width()), fullView().width());
     const double h =
         std::clamp(view.height() * factor, std::min(4.0, fullView().height()), fullView().height());
-    setView({view.left() + fx * (view.width() - w), view.top() + fy * (view.height() - h), w, h});
+    showCells({view.left() + fx * (view.width() - w), view.top() + fy * (view.height() - h), w, h});
     event->accept();
 }
 

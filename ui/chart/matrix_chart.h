@@ -52,6 +52,9 @@ public:
     Table table(DataRange range) const override;
     void resetView() override;
     bool isViewChanged() const override { return m_view.has_value(); }
+    /// The cells shown; nothing = all.
+    QVariant view() const override { return m_view ? QVariant(*m_view) : QVariant(); }
+    void setView(const QVariant& view) override;
 
 signals:
     /// The mouse is over a cell; -1, -1 when it has left.
@@ -116,7 +119,7 @@ private:
     QImage shrunk(const QRect& cells, const QSize& pixels, const QVector<QRgb>& table) const;
     void paintImage(QCPPainter& painter, const Geometry& geometry, const ThemeColors& colors);
     void paintLabels(QPainter& painter, const Geometry& geometry, const ThemeColors& colors) const;
-    void setView(QRectF view);
+    void showCells(QRectF view);
     void hover(std::optional<QPoint> cell);
 
     int m_rows = 0;

@@ -158,10 +158,26 @@ Theme::Theme(QObject* parent) : QObject(parent) {
     qApp->installEventFilter(this);
 }
 
+QString Theme::nameOf(Mode mode) {
+    switch (mode) {
+        case Mode::Light: return QStringLiteral("light");
+        case Mode::Dark: return QStringLiteral("dark");
+        case Mode::System: break;
+    }
+    return QStringLiteral("system");
+}
+
+Theme::Mode Theme::modeOf(const QString& name) {
+    for (const Mode mode : {Mode::Light, Mode::Dark})
+        if (nameOf(mode) == name) return mode;
+    return Mode::System;
+}
+
 void Theme::setMode(Mode mode) {
     if (mode == m_mode) return;
     m_mode = mode;
     apply();
+    emit modeChanged(mode);
 }
 
 void Theme::apply() {

@@ -85,6 +85,11 @@ public:
     /// Switches to the Fusion style and follows the system.
     explicit Theme(QObject* parent = nullptr);
 
+    /// As settings files write it: "system", "light" or "dark".
+    static QString nameOf(Mode mode);
+    /// What a name means; unknown ones mean the system's.
+    static Mode modeOf(const QString& name);
+
     Mode mode() const { return m_mode; }
     void setMode(Mode mode);
     /// Whether the palette in use is the dark one.
@@ -93,6 +98,8 @@ public:
 signals:
     /// The palette in use has changed between light and dark, and widgets have the new one.
     void changed();
+    /// `mode` is another one.
+    void modeChanged(decodescope::Theme::Mode mode);
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;

@@ -4,7 +4,10 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
+#include <QPushButton>
 #include <QToolButton>
+
+#include <utility>
 
 #include "ui/theme/card.h"
 #include "ui/theme/theme.h"
@@ -28,13 +31,16 @@ MessageBar::MessageBar(QWidget* parent) : QWidget(parent) {
     m_close->setAutoRaise(true);
     m_close->setAccessibleName(tr("Put the message away"));
     m_close->setToolTip(tr("Put the message away"));
+    m_choices = new QHBoxLayout;
     row->addWidget(m_label, 1);
+    row->addLayout(m_choices);
     row->addWidget(m_close, 0, Qt::AlignTop);
     connect(m_close, &QToolButton::clicked, this, &MessageBar::clear);
     hide();
 }
 
 void MessageBar::showMessage(Kind kind, const QString& sentence) {
+    removeChoices();
     m_kind = kind;
     m_label->setText(sentence);
     setAccessibleName(sentence);
@@ -42,8 +48,29 @@ void MessageBar::showMessage(Kind kind, const QString& sentence) {
     update();
 }
 
+void MessageBar::addChoice(const QString& text, std::function<void()> chosen) {
+    auto* button = new QPushButton(text, this);
+    button->setObjectName(QStringLiteral("messageChoice%1").arg(m_choices->count()));
+    m_choices->addWidget(button);
+    connect(button, &QPushButton::clicked, this, [this, chosen = std::move(chosen)] {
+        // It goes with the message, and what it was made for may show another one.
+        const std::function<void()> call = chosen;
+        clear();
+        call();
+    });
+}
+
+void MessageBar::removeChoices() {
+    while (QLayoutItem* item = m_choices->takeAt(0)) {
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+}
+
 void MessageBar::clear() {
     hide();
+    removeChoices();
     m_label->clear();
 }
 

@@ -21,6 +21,12 @@ inline constexpr int slowness = 8;
 inline constexpr int slowness = 1;
 #endif
 
+/// Keeps a picture of a widget as NAME.png in the folder that DECODESCOPE_SCREENSHOTS names, if it does.
+inline void keepPicture(QWidget* widget, const char* name) {
+    if (const QString folder = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS"); !folder.isEmpty())
+        widget->grab().save(QStringLiteral("%1/%2.png").arg(folder, QLatin1String(name)));
+}
+
 /// A real window with settings of its own in a temporary folder.
 struct WindowFixture {
     explicit WindowFixture(Theme& theme, MainWindow::Options options = {}) {
