@@ -37,6 +37,7 @@ enum class ActionId {
     showExactness,
     showSweep,
     showPlan,
+    showReport,
     undoView,
     redoView,
     showPanel,
@@ -50,7 +51,7 @@ enum class ActionId {
     shortcuts,
     about,
 };
-inline constexpr std::size_t n_action = 38;
+inline constexpr std::size_t n_action = 39;
 
 /// The registry of commands: one table has each one's text, explanation, shortcut and category; menus, tool
 /// bar and the sheet of shortcuts are made from it.

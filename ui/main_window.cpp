@@ -32,6 +32,7 @@
 #include "ui/memory/memory_series.h"
 #include "ui/plan/plan_page.h"
 #include "ui/race/race_page.h"
+#include "ui/report/report_page.h"
 #include "ui/sweep/sweep_page.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/bar_button.h"
@@ -47,7 +48,8 @@ namespace {
 
 constexpr int memoryIntervalMs = 1000;
 constexpr std::array screenActions = {ActionId::showRace,      ActionId::showMemory, ActionId::showInside,
-                                      ActionId::showExactness, ActionId::showSweep,  ActionId::showPlan};
+                                      ActionId::showExactness, ActionId::showSweep,  ActionId::showPlan,
+                                      ActionId::showReport};
 
 QString bestInstructionSet(const Environment& environment) {
     static constexpr std::array<std::pair<const char*, const char*>, 4> sets = {
@@ -80,6 +82,7 @@ MainWindow::MainWindow(Theme& theme, Options options)
     connectComparison();
     connectFetch();
     connectView();
+    connectReport();
     restore(options);
     updateState();
     updateStatus();
@@ -106,6 +109,7 @@ void MainWindow::buildPages() {
     m_sweep = new SweepPage(
         *m_session, [this] { return m_panel->experiment(); }, this);
     m_plan = new PlanPage(*m_session, this);
+    m_report = new ReportPage(m_data, this);
     m_pages = new QStackedWidget(this);
     m_pages->setObjectName(QStringLiteral("pages"));
     m_pages->addWidget(m_race);
@@ -114,6 +118,7 @@ void MainWindow::buildPages() {
     m_pages->addWidget(m_exactness);
     m_pages->addWidget(m_sweep);
     m_pages->addWidget(m_plan);
+    m_pages->addWidget(m_report);
     for (Chart* chart : charts()) {
         connect(chart, &Chart::notice, this, [this](const QString& text) { m_progress->setText(text); });
         if (auto* lines = qobject_cast<LineChart*>(chart)) lines->setLink(m_link);
@@ -273,6 +278,7 @@ QWidget* MainWindow::buildHeader() {
     add(ActionId::showExactness, BarButton::Look::tab, BarButton::Symbol::none, "exactnessTab");
     add(ActionId::showSweep, BarButton::Look::tab, BarButton::Symbol::none, "sweepTab");
     add(ActionId::showPlan, BarButton::Look::tab, BarButton::Symbol::none, "planTab");
+    add(ActionId::showReport, BarButton::Look::tab, BarButton::Symbol::none, "reportTab");
     row->addStretch(1);
     return content;
 }

@@ -33,6 +33,7 @@ class MessageBar;
 class ModelFetch;
 class PlanPage;
 class RacePage;
+class ReportPage;
 class SpeedSlider;
 class SweepPage;
 class ViewHistory;
@@ -73,6 +74,7 @@ public:
     ExactnessPage* exactnessPage() const { return m_exactness; }
     SweepPage* sweepPage() const { return m_sweep; }
     PlanPage* planPage() const { return m_plan; }
+    ReportPage* reportPage() const { return m_report; }
     MessageBar* messages() const { return m_messages; }
     Actions* actions() const { return m_actions; }
     ModelFetch* modelFetch() const { return m_fetch; }
@@ -99,10 +101,12 @@ public:
     bool saveExperimentTo(const QString& path);
     /// Every chart of the finished run into a folder, as PNG, SVG, PDF and CSV, with a report.
     bool exportChartsTo(const QString& folder);
+    /// The report on screen into a file; its name ends with .html or .pdf.
+    bool saveReportTo(const QString& path);
     /// Draws a record of the same work dashed into the charts of the run on screen; says in the message bar
     /// by how much they differ, or why they cannot be compared.
     bool compareWithFile(const QString& path);
-    /// 0 race, 1 memory, 2 inside, 3 exactness, 4 sweep, 5 plan.
+    /// 0 race, 1 memory, 2 inside, 3 exactness, 4 sweep, 5 plan, 6 report.
     void showScreen(int index);
     void startRun();
     /// One step of every lane: of the run that goes on, which is paused then, or of a new one.
@@ -126,6 +130,9 @@ private:
     void showSettings();
     void showPalette();
     void startTour();
+    void connectReport();
+    void browseSaveReport(const QString& suffix);
+    void printReport();
     void updateComparison();
     void updateTime();
     QString runningText(int token) const;
@@ -198,6 +205,7 @@ private:
     ExactnessPage* m_exactness = nullptr;
     SweepPage* m_sweep = nullptr;
     PlanPage* m_plan = nullptr;
+    ReportPage* m_report = nullptr;
     MessageBar* m_messages = nullptr;
     ModelFetch* m_fetch = nullptr;
     QMenu* m_recentMenu = nullptr;

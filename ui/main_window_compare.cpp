@@ -3,45 +3,14 @@
 #include <QFileDialog>
 #include <QFileInfo>
 
-#include "engine/experiment/compare.h"
 #include "ui/actions.h"
+#include "ui/exactness/exactness_page.h"
 #include "ui/main_window.h"
 #include "ui/race/race_page.h"
+#include "ui/report/report_page.h"
 #include "ui/widgets/message_bar.h"
 
 namespace decodescope {
-
-namespace {
-
-/// How the run on screen (B) differs from the earlier one (A), lane by lane, in one sentence each.
-QString words(const RecordComparison& comparison, const Record& earlier) {
-    QStringList sentences;
-    for (const ComparedLane& lane : comparison.lanes) {
-        const QString name = QString::fromStdString(earlier.lanes[lane.a].spec.name);
-        for (const ComparedMetric& metric : lane.metrics) {
-            if (std::string_view(metric.key) != "tpot_ns") continue;
-            if (metric.ratio <= 0) continue;
-            const QString text =
-                MainWindow::tr("%1: %2 × %3")
-                    .arg(name, QString::fromLatin1(metric.name), QString::number(metric.ratio, 'f', 2));
-            const Interval& interval = metric.interval;
-            if (!interval.known)
-                sentences << MainWindow::tr("%1 (one repetition: may be chance).").arg(text);
-            else if (interval.contains(1))
-                sentences << MainWindow::tr("%1 (no difference).").arg(text);
-            else
-                sentences << MainWindow::tr("%1 (%2 to %3).")
-                                 .arg(text, QString::number(interval.low, 'f', 2),
-                                      QString::number(interval.high, 'f', 2));
-        }
-        if (!lane.why_not.empty())
-            sentences << name + QStringLiteral(": ") + QString::fromStdString(lane.why_not);
-    }
-    for (const std::string& sentence : comparison.unmatched) sentences << QString::fromStdString(sentence);
-    return sentences.join(QLatin1Char(' '));
-}
-
-}  // namespace
 
 void MainWindow::connectComparison() {
     const auto& actions = *m_actions;
@@ -82,12 +51,12 @@ bool MainWindow::compareWithFile(const QString& path) {
 // Which run is drawn dashed follows from the two records: whoever changes either calls this.
 void MainWindow::updateComparison() {
     const auto shown = m_data.finishedRecord();
+    ComparedRun compared;
     if (m_compared != nullptr && shown != nullptr && shown != m_compared) {
-        const Result<RecordComparison> comparison = compare_records(*m_compared, *shown);
+        Result<ComparedRun> comparison = compareRuns(m_compared, *shown, m_comparedName);
         if (comparison) {
-            m_messages->showMessage(
-                MessageBar::Kind::info,
-                tr("Against %1 (dashed). %2").arg(m_comparedName, words(*comparison, *m_compared)));
+            compared = *std::move(comparison);
+            m_messages->showMessage(MessageBar::Kind::info, compared.sentence);
         } else {
             m_compared.reset();
             m_messages->showMessage(
@@ -97,6 +66,8 @@ void MainWindow::updateComparison() {
     }
     const bool drawn = m_compared != nullptr && shown != m_compared;
     m_race->setCompared(drawn ? m_compared : nullptr, m_comparedName);
+    m_exactness->setCompared(drawn ? m_compared : nullptr, m_comparedName);
+    m_report->setCompared(compared);
     (*m_actions)[ActionId::compareRecord]->setEnabled(shown != nullptr);
     (*m_actions)[ActionId::keepRun]->setEnabled(shown != nullptr);
     (*m_actions)[ActionId::endComparison]->setEnabled(m_compared != nullptr);

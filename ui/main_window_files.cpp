@@ -30,6 +30,7 @@
 #include "ui/race/race_page.h"
 #include "ui/report/export_dialog.h"
 #include "ui/report/render.h"
+#include "ui/report/report_page.h"
 #include "ui/sweep/sweep_form.h"
 #include "ui/sweep/sweep_page.h"
 #include "ui/widgets/message_bar.h"
@@ -193,7 +194,7 @@ void MainWindow::openConfiguration(const QString& path) {
 bool MainWindow::saveRecordTo(const QString& path) {
     const auto record = m_data.finishedRecord();
     if (record == nullptr) return false;
-    if (const Result<void> saved = save_record(*record, toPath(path)); !saved) {
+    if (const Result<void> saved = save_record(*record, m_data.notes(), toPath(path)); !saved) {
         m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(saved.error().message));
         return false;
     }
@@ -232,7 +233,9 @@ bool MainWindow::exportChartsTo(const QString& folder) {
     const auto record = m_data.finishedRecord();
     if (record == nullptr) return false;
     QGuiApplication::setOverrideCursor(Qt::WaitCursor);
-    const Result<QStringList> files = renderRecord(*record, folder);
+    RenderOptions options;
+    options.content = m_report->content();
+    const Result<QStringList> files = renderRecord(record, folder, options);
     QGuiApplication::restoreOverrideCursor();
     if (!files) {
         m_messages->showMessage(MessageBar::Kind::error, QString::fromStdString(files.error().message));
@@ -361,7 +364,8 @@ void MainWindow::browseExport() {
         const QString axis = lines->xAxis().name;
         if (const auto range = m_link->view(axis).range) visible.insert(axis, *range);
     }
-    auto* dialog = new ExportDialog(record, startFolder() + QStringLiteral("/decodescope"), visible, this);
+    auto* dialog = new ExportDialog(record, m_report->content(),
+                                    startFolder() + QStringLiteral("/decodescope"), visible, this);
     connect(dialog, &ExportDialog::done, this, [this](const QString& sentence, bool good) {
         m_messages->showMessage(good ? MessageBar::Kind::info : MessageBar::Kind::error, sentence);
     });

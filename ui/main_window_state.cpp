@@ -23,7 +23,7 @@ namespace decodescope {
 
 namespace {
 
-constexpr std::array screenNames = {"race", "memory", "inside", "exactness", "sweep", "plan"};
+constexpr std::array screenNames = {"race", "memory", "inside", "exactness", "sweep", "plan", "report"};
 
 }  // namespace
 

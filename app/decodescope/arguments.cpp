@@ -19,7 +19,9 @@ void describe(QCommandLineParser& parser) {
         "Examples:\n"
         "  decodescope\n"
         "  decodescope --model path/to/model\n"
-        "  decodescope --render run.json --out report"));
+        "  decodescope --render run.json --out report\n"
+        "  decodescope --render run.json --out report --charts latency,kv_cache --title \"After the fix\" "
+        "--notes notes.md --compare before.json"));
     parser.addPositionalArgument(QStringLiteral("file"), tr("A record or a model to open."),
                                  QStringLiteral("[file]"));
     parser.addOptions({
@@ -33,6 +35,13 @@ void describe(QCommandLineParser& parser) {
             "--out, but no display."),
          tr("record")},
         {QStringLiteral("out"), tr("Directory for --render; made if missing."), tr("directory")},
+        {QStringLiteral("charts"),
+         tr("With --render: only these charts, in this order, for example latency,kv_cache."), tr("names")},
+        {QStringLiteral("compare"), tr("With --render: another record of the same work, drawn dashed."),
+         tr("record")},
+        {QStringLiteral("title"), tr("With --render: the title of the report."), tr("text")},
+        {QStringLiteral("notes"), tr("With --render: a text file, Markdown, that the report begins with."),
+         tr("file")},
         {{QStringLiteral("h"), QStringLiteral("help")}, tr("Print this and quit.")},
         {{QStringLiteral("v"), QStringLiteral("version")}, tr("Print the version and quit.")},
     });
@@ -57,7 +66,7 @@ Result<Arguments> parseArguments(const QStringList& arguments) {
         result.action = Arguments::Action::version;
         return result;
     }
-    for (const char* name : {"model", "experiment", "render", "out"}) {
+    for (const char* name : {"model", "experiment", "render", "out", "charts", "compare", "title", "notes"}) {
         const QString option = QString::fromLatin1(name);
         if (parser.isSet(option) && parser.value(option).isEmpty()) {
             return badArguments(tr("--%1 needs a value.").arg(option));
@@ -80,8 +89,21 @@ Result<Arguments> parseArguments(const QStringList& arguments) {
                 tr("--render draws one record and takes no model, experiment or other file."));
         }
         result.action = Arguments::Action::render;
+        result.compare = parser.value(QStringLiteral("compare"));
+        result.title = parser.value(QStringLiteral("title"));
+        result.notes = parser.value(QStringLiteral("notes"));
+        if (parser.isSet(QStringLiteral("charts"))) {
+            result.charts.emplace();
+            for (const QString& name : parser.value(QStringLiteral("charts")).split(QLatin1Char(',')))
+                result.charts->append(name.trimmed());
+        }
     } else if (parser.isSet(QStringLiteral("out"))) {
         return badArguments(tr("--out goes with --render RECORD."));
+    } else {
+        for (const char* name : {"charts", "compare", "title", "notes"}) {
+            const QString option = QString::fromLatin1(name);
+            if (parser.isSet(option)) return badArguments(tr("--%1 goes with --render RECORD.").arg(option));
+        }
     }
     return result;
 }

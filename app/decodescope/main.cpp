@@ -13,6 +13,8 @@
 #include "app/blas_core.h"
 #include "app/decodescope/arguments.h"
 #include "engine/core/mapped_file.h"
+#include "engine/core/quote.h"
+#include "engine/core/text_file.h"
 #include "engine/experiment/record.h"
 #include "engine/formats/model_source.h"
 #include "ui/main_window.h"
@@ -33,13 +35,58 @@ void print(const QString& text) {
     std::fputs(text.toUtf8().constData(), stdout);
 }
 
-int render(const Arguments& arguments) {
+std::string pathOf(const QString& file) {
+    return QFile::encodeName(file).toStdString();
+}
+
+Result<std::shared_ptr<const Record>> load(const QString& file) {
     std::vector<std::string> warnings;
-    const Result<Record> record = load_record(QFile::encodeName(arguments.record).toStdString(), &warnings);
-    if (!record) return fail(record.error());
+    Result<Record> record = load_record(pathOf(file), &warnings);
+    if (!record) return record.error();
     for (const std::string& warning : warnings) std::fprintf(stderr, "decodescope: %s\n", warning.c_str());
-    const Result<QStringList> files =
-        renderRecord(std::make_shared<const Record>(*record), arguments.directory);
+    return std::make_shared<const Record>(*std::move(record));
+}
+
+Result<std::string> readNotes(const QString& file) {
+    constexpr std::uint64_t most = 1 << 20;
+    Result<std::string> text = read_text_file(pathOf(file), most);
+    if (text && find_invalid_utf8(*text))
+        return Error{ErrorKind::bad_input, pathOf(file) + ": is not a text in UTF-8."};
+    if (text) std::erase(*text, '\r');
+    return text;
+}
+
+Result<ReportContent> contentOf(const Record& record, const Arguments& arguments) {
+    ReportContent content = decodescope::contentOf(record);
+    content.charts = arguments.charts;
+    if (arguments.charts) {
+        if (const Result<void> known = checkCharts(record, *arguments.charts); !known)
+            return Error{known.error().kind, "--" + known.error().message};
+    }
+    if (!arguments.title.isEmpty()) content.notes.title = arguments.title.simplified().toStdString();
+    if (!arguments.notes.isEmpty()) {
+        Result<std::string> notes = readNotes(arguments.notes);
+        if (!notes) return notes.error();
+        content.notes.text = *std::move(notes);
+    }
+    if (arguments.compare.isEmpty()) return content;
+    const auto other = load(arguments.compare);
+    if (!other) return other.error();
+    Result<ComparedRun> compared =
+        compareRuns(*other, record, QFileInfo(arguments.compare).completeBaseName());
+    if (!compared) return Error{compared.error().kind, "--compare: " + compared.error().message};
+    content.compared = *std::move(compared);
+    return content;
+}
+
+int render(const Arguments& arguments) {
+    const auto record = load(arguments.record);
+    if (!record) return fail(record.error());
+    Result<ReportContent> content = contentOf(**record, arguments);
+    if (!content) return fail(content.error());
+    RenderOptions options;
+    options.content = *std::move(content);
+    const Result<QStringList> files = renderRecord(*record, arguments.directory, options);
     if (!files) return fail(files.error());
     for (const QString& file : *files) print(file + QLatin1Char('\n'));
     return 0;

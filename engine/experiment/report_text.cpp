@@ -416,12 +416,13 @@ std::string to_plain_text(const Record& record) {
     return out;
 }
 
-std::string to_markdown(const Record& record, const RecordNotes& notes) {
+std::string to_markdown(const Record& record, const RecordNotes& notes, MarkdownParts parts) {
     std::string out;
     if (!notes.title.empty()) out += fmt::format("# {}\n\n", one_line(harmless(notes.title)));
     if (!notes.text.empty()) out += harmless(trimmed(notes.text)) + "\n\n";
     for (const auto& [name, value] : headline(record)) out += fmt::format("- **{}**: {}\n", name, value);
-    out += '\n' + summary_table(record).markdown();
+    if (parts.lanes) out += '\n' + summary_table(record).markdown();
+    if (!parts.texts) return out;
     for (const Text& text : texts_of(record)) {
         out += fmt::format("\n{}:\n\n", text.title());
         std::string_view rest = text.text;

@@ -14,8 +14,13 @@ TextTable summary_table(const Record& record);
 
 /// Title and notes if there are any, headline, summary table and the texts, for a terminal.
 std::string to_plain_text(const Record& record);
+/// What of a record its Markdown has besides notes and headline.
+struct MarkdownParts {
+    bool lanes = true;  ///< the summary table
+    bool texts = true;
+};
 /// The same as Markdown; `notes` stand in for the record's own.
-std::string to_markdown(const Record& record, const RecordNotes& notes);
+std::string to_markdown(const Record& record, const RecordNotes& notes, MarkdownParts parts = {});
 inline std::string to_markdown(const Record& record) {
     return to_markdown(record, record.notes);
 }

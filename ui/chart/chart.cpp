@@ -191,8 +191,10 @@ void Chart::paintLegend(QPainter& painter, const QRect& rect, const ThemeColors&
                 break;
             case LegendEntry::Mark::line:
             case LegendEntry::Mark::dashed_line:
+            case LegendEntry::Mark::dotted_line:
                 QPen pen(color, 2);
                 if (entry.mark == LegendEntry::Mark::dashed_line) pen.setDashPattern({2, 1.5});
+                if (entry.mark == LegendEntry::Mark::dotted_line) pen.setDashPattern({1, 1});
                 pen.setCapStyle(Qt::FlatCap);
                 painter.setPen(pen);
                 painter.drawLine(QPointF(mark.left(), mark.center().y()),

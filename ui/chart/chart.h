@@ -21,7 +21,7 @@ enum class DataRange { all, visible };
 
 /// One entry of a legend.
 struct LegendEntry {
-    enum class Mark { line, dashed_line, dot, box };
+    enum class Mark { line, dashed_line, dotted_line, dot, box };
     QString name;
     ColorRef color;
     Mark mark = Mark::box;

@@ -27,6 +27,7 @@ LegendEntry::Mark legendMark(SeriesKind kind) {
         case SeriesKind::line:
         case SeriesKind::wide_line: return LegendEntry::Mark::line;
         case SeriesKind::dashed_line: return LegendEntry::Mark::dashed_line;
+        case SeriesKind::dotted_line: return LegendEntry::Mark::dotted_line;
         case SeriesKind::points: return LegendEntry::Mark::dot;
         case SeriesKind::area:
         case SeriesKind::range: return LegendEntry::Mark::box;

@@ -31,8 +31,9 @@ struct ChartAxis {
 /// How a series is drawn.
 enum class SeriesKind {
     line,
-    wide_line,  ///< stays visible below a line with the same values
-    dashed_line,
+    wide_line,    ///< stays visible below a line with the same values
+    dashed_line,  ///< of another run
+    dotted_line,  ///< a bound
     points,
     area,  ///< filled; areas are stacked on each other in the order they were added
     range  ///< a soft band between two values per x (see `setRange`), behind the lines; it does not widen the

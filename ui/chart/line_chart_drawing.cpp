@@ -27,7 +27,8 @@ constexpr double pointSize = 5;
 constexpr double decadeWithoutData = 1e-8;
 
 bool isLine(SeriesKind kind) {
-    return kind == SeriesKind::line || kind == SeriesKind::wide_line || kind == SeriesKind::dashed_line;
+    return kind == SeriesKind::line || kind == SeriesKind::wide_line || kind == SeriesKind::dashed_line ||
+           kind == SeriesKind::dotted_line;
 }
 
 double decadeBelow(double value) {
@@ -334,8 +335,9 @@ void LineChart::stylePen(Series& series) {
     if (series.kind == SeriesKind::area) series.graph->setAntialiasedFill(n <= 20);
     if (!isLine(series.kind)) return;
     QPen pen(series.graph->pen().color(), n > 60 ? 1.0 : series.kind == SeriesKind::wide_line ? 4.0 : 1.5);
-    if (series.kind == SeriesKind::dashed_line && series.x.size() <= maxDashedPoints && n <= 60) {
-        pen.setDashPattern({4, 3});
+    const bool dashed = series.kind == SeriesKind::dashed_line;
+    if ((dashed || series.kind == SeriesKind::dotted_line) && series.x.size() <= maxDashedPoints && n <= 60) {
+        pen.setDashPattern(dashed ? QVector<qreal>{4, 3} : QVector<qreal>{1, 2.5});
     } else if (n <= 60) {
         // Lines are drawn piece by piece (`phFastPolylines`: as one path, noise takes hundreds of
         // milliseconds); round ends make joints of them.
@@ -360,7 +362,8 @@ void LineChart::restyle(const ThemeColors& colors) {
         switch (series.kind) {
             case SeriesKind::line:
             case SeriesKind::wide_line:
-            case SeriesKind::dashed_line: break;
+            case SeriesKind::dashed_line:
+            case SeriesKind::dotted_line: break;
             case SeriesKind::points:
                 series.graph->setLineStyle(QCPGraph::lsNone);
                 // Each smaller than the one below, so that equal points of two series both show.

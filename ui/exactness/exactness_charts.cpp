@@ -23,7 +23,7 @@ QString tr(const char* source) {
 void addLimit(LineChart& chart, const QString& name, ColorRef color, double error, double end) {
     const std::array<double, 2> x{0, end};
     const std::array<double, 2> y{error, error};
-    chart.setData(chart.addSeries(name, color, SeriesKind::dashed_line), x, y);
+    chart.setData(chart.addSeries(name, color, SeriesKind::dotted_line), x, y);
 }
 
 void addPoint(LineChart& chart, const QString& name, double x, double y) {

@@ -194,6 +194,14 @@ void ExactnessPage::request() {
     emit judgeRequested(wanted);
 }
 
+void ExactnessPage::setCompared(std::shared_ptr<const Record> record, const QString& name) {
+    if (record == m_compared && name == m_comparedName) return;
+    m_compared = std::move(record);
+    m_comparedName = name;
+    m_stale = true;
+    if (isVisible()) catchUp();
+}
+
 void ExactnessPage::showJudged(const std::shared_ptr<const Judged>& judged) {
     if (judged->record == nullptr) {
         m_traceBusy.clear();
@@ -256,6 +264,8 @@ void ExactnessPage::updateCharts() {
             m_margins->removeAllSeries();
         } else {
             showErrors(*m_errors, record, shown);
+            if (m_compared != nullptr && !m_errors->isEmpty())
+                overlayLogitError(*m_errors, record, *m_compared, m_comparedName);
             // The reference is compared with nobody: any other lane knows its margins.
             const std::size_t source = shown != record.reference_index() || record.lanes.size() < 2 ? shown
                                        : shown == 0                                                 ? 1

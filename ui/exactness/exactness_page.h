@@ -41,6 +41,9 @@ public:
     /// The trace that is shown in place of the run; null for the run.
     std::shared_ptr<const Judged> trace() const { return m_trace; }
 
+    /// Draws the errors of another run of the same work dashed; null = none.
+    void setCompared(std::shared_ptr<const Record> record, const QString& name);
+
     /// A lane's or a trace's verdict has come.
     void showJudged(const std::shared_ptr<const Judged>& judged);
     void showFailure(int lane, const Error& error);
@@ -80,6 +83,8 @@ private:
     bool m_stale = true;
     std::map<int, Outcome> m_outcomes;  // by lane of the finished record
     std::shared_ptr<const Judged> m_trace;
+    std::shared_ptr<const Record> m_compared;
+    QString m_comparedName;
     QString m_traceBusy;  // path of the trace that is being judged
     QElapsedTimer m_sinceCharts;
 

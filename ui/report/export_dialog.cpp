@@ -36,9 +36,13 @@ QGroupBox* group(const QString& title, std::initializer_list<QWidget*> widgets, 
 
 }  // namespace
 
-ExportDialog::ExportDialog(std::shared_ptr<const Record> record, const QString& folder,
+ExportDialog::ExportDialog(std::shared_ptr<const Record> record, ReportContent content, const QString& folder,
                            const QHash<QString, std::pair<double, double>>& visible, QWidget* parent)
-    : QDialog(parent), m_record(std::move(record)), m_visible(visible), m_job(new ExportJob(this)) {
+    : QDialog(parent),
+      m_record(std::move(record)),
+      m_content(std::move(content)),
+      m_visible(visible),
+      m_job(new ExportJob(this)) {
     setObjectName(QStringLiteral("exportDialog"));
     setWindowTitle(tr("Export this run"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -175,6 +179,7 @@ RenderOptions ExportDialog::options() const {
     options.scale = m_scale->currentIndex() + 1;
     options.dark = m_colors->currentIndex() == 1;
     if (m_range->currentIndex() == 1) options.visible = m_visible;
+    options.content = m_content;
     return options;
 }
 

@@ -21,8 +21,8 @@ namespace decodescope {
 class ExportDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `visible`: what is on screen, by the name of the x axis; may be empty.
-    ExportDialog(std::shared_ptr<const Record> record, const QString& folder,
+    /// `content`: what the report has. `visible`: what is on screen, by the name of the x axis; may be empty.
+    ExportDialog(std::shared_ptr<const Record> record, ReportContent content, const QString& folder,
                  const QHash<QString, std::pair<double, double>>& visible, QWidget* parent = nullptr);
 
     RenderOptions options() const;
@@ -45,6 +45,7 @@ private:
     void updateState();
 
     std::shared_ptr<const Record> m_record;
+    ReportContent m_content;
     QHash<QString, std::pair<double, double>> m_visible;
     ExportJob* m_job;
     QList<QCheckBox*> m_checks;

@@ -3,13 +3,15 @@
 
 #include <QObject>
 
+#include <atomic>
 #include <memory>
 
 #include "ui/report/render.h"
 
 namespace decodescope {
 
-/// An export that leaves the window alive: one file per turn of the event loop. GUI thread.
+/// An export that leaves the window alive: one drawn file per turn of the event loop, and what needs no
+/// drawing made beside it. GUI thread.
 class ExportJob : public QObject {
     Q_OBJECT
 public:
@@ -31,9 +33,16 @@ signals:
     void failed(const QString& sentence, int written);
 
 private:
+    /// Where a file is that is made apart.
+    enum class Stage { making, writing, left };
+
     void writeNext();
+    void startApart();
+    void go(const Result<void>& written);
+    void leaveApart();
 
     std::unique_ptr<RecordExport> m_files;
+    std::shared_ptr<std::atomic<Stage>> m_apart;  // of the file that is made apart; null = none
     bool m_cancel = false;
 };
 

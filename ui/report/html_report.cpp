@@ -9,10 +9,12 @@
 #include <functional>
 
 #include "ui/chart/export.h"
-#include "ui/experiment_panel/lane_kinds.h"
+#include "ui/exactness/verdict_words.h"
 #include "ui/memory/cache_table.h"
 #include "ui/race/lane_summary.h"
 #include "ui/report/definitions.h"
+#include "ui/report/notes_html.h"
+#include "ui/report/report_facts.h"
 #include "ui/theme/theme.h"
 
 namespace decodescope {
@@ -29,10 +31,6 @@ QString html(const QString& text) {
 
 QString html(const std::string& text) {
     return html(QString::fromStdString(text));
-}
-
-QString orUnknown(const std::string& text) {
-    return text.empty() ? tr("not known") : QString::fromStdString(text);
 }
 
 QString shortTime(double ns) {
@@ -110,6 +108,12 @@ QString styleSheet() {
                "table.strip td:first-child,table.strip th:first-child{text-align:left;padding-left:0}\n"
                "table.facts th{width:15em}\n"
                ".big{font-weight:bold;font-size:1.12em}\n"
+               ".notes>:first-child{margin-top:0}.notes>:last-child{margin-bottom:0}\n"
+               ".notes h2,.notes h3,.notes h4{font-size:1.08em;margin:14px 0 6px}.notes p,.notes ul,.notes ol"
+               "{margin:6px 0}\n"
+               ".notes td,.notes th{padding:3px 14px 3px 0}.notes pre,.notes blockquote{margin:8px "
+               "0;padding:2px 0 "
+               "2px 12px;border-left:3px solid var(--border);overflow-x:auto}\n.compared{margin:0}\n"
                ".good{color:var(--good)}.warn{color:var(--warn)}.bad{color:var(--bad)}\n"
                ".small{font-size:.86em;color:var(--muted);display:block}\n"
                ".swatch{display:inline-block;width:.72em;height:.72em;border-radius:2px;margin-right:.5em}\n"
@@ -287,9 +291,10 @@ QString cacheCard(const Record& record) {
         }
         rows += QStringLiteral("</tr>\n");
     }
-    return card(tr("Cache"), rows + QStringLiteral("</table>\n") +
-                                 small_(tr("Formula against measured, at each lane's fullest step; buffers, "
-                                           "allocations and page faults are medians over decode steps.")));
+    return card(titleOf(ReportPart::cache),
+                rows + QStringLiteral("</table>\n") +
+                    small_(tr("Formula against measured, at each lane's fullest step; buffers, "
+                              "allocations and page faults are medians over decode steps.")));
 }
 
 QString statusCard(const Record& record) {
@@ -312,13 +317,11 @@ QString withoutProlog(const QByteArray& svg) {
     return text.mid(std::max<qsizetype>(0, text.indexOf(QLatin1String("<svg"))));
 }
 
-QString chartCards(const std::vector<RecordChart>& charts) {
+QString chartCards(const std::vector<RecordChart>& charts, const ReportContent& content) {
     QString result;
-    ExportOptions options;
-    options.size = QSize(940, 350);
-    options.dark = false;
-    for (const RecordChart& entry : charts) {
-        QString svg = withoutProlog(toSvg(*entry.chart, options));
+    for (const RecordChart* picked : pickedCharts(charts, content)) {
+        const RecordChart& entry = *picked;
+        QString svg = withoutProlog(entry.svg.isEmpty() ? reportSvg(*entry.chart) : entry.svg);
         svg.replace(0, 4,
                     QStringLiteral("<svg role=\"img\" aria-label=\"%1\"").arg(html(entry.chart->title())));
         result += card({}, svg + small_(entry.chart->definition()), QStringLiteral("chart"));
@@ -359,124 +362,15 @@ QString textCard(const Record& record) {
     }
     if (content.isEmpty())
         content = QStringLiteral("<p class=\"muted\">%1</p>").arg(html(tr("This model has no tokenizer.")));
-    return card(tr("Text"), content);
+    return card(titleOf(ReportPart::texts), content);
 }
 
-class Facts {
-public:
-    void add(const QString& name, const QString& value) {
-        m_rows += QStringLiteral("<tr><th>%1</th><td>%2</td></tr>\n").arg(html(name), html(value));
-    }
-    QString table() const {
-        return QStringLiteral("<table class=\"facts\">") + m_rows + QStringLiteral("</table>\n");
-    }
-
-private:
-    QString m_rows;
-};
-
-QString laneText(const LaneSpec& lane) {
-    QString words = QString::fromLatin1(to_string(lane.mode)) + QStringLiteral(": ") + laneDescription(lane);
-    for (const std::string& fault : lane.faults)
-        words += QStringLiteral(" · ") + tr("fault %1").arg(QString::fromStdString(fault));
-    return words;
-}
-
-QString samplingText(const Sampling& sampling) {
-    QStringList parts;
-    if (sampling.kind == SamplingKind::greedy) {
-        parts << tr("greedy");
-    } else {
-        parts << tr("temperature %1").arg(formatNumber(sampling.temperature))
-              << tr("top-k %1").arg(sampling.top_k == 0 ? tr("all") : formatCount(sampling.top_k));
-        if (sampling.top_p < 1) parts << tr("top-p %1").arg(formatNumber(sampling.top_p));
-        if (sampling.min_p > 0) parts << tr("min-p %1").arg(formatNumber(sampling.min_p));
-        parts << tr("seed %1").arg(sampling.seed);
-    }
-    if (sampling.repetition_penalty != 1)
-        parts << tr("repetition penalty %1").arg(formatNumber(sampling.repetition_penalty));
-    return parts.join(QStringLiteral(", "));
-}
-
-/// "7 prompt tokens", "4 requests of 3 to 19 prompt tokens".
-QString promptsText(const Record& record) {
-    if (record.prompts.empty()) return tr("no prompt");
-    std::size_t least = record.prompts.front().ids.size();
-    std::size_t most = least;
-    for (const PromptRecord& prompt : record.prompts) {
-        least = std::min(least, prompt.ids.size());
-        most = std::max(most, prompt.ids.size());
-    }
-    const auto count = [](std::size_t n) { return formatCount(static_cast<std::int64_t>(n)); };
-    const QString tokens = most == 1 ? tr("1 prompt token") : tr("%1 prompt tokens").arg(count(most));
-    if (record.prompts.size() == 1) return tokens;
-    if (least == most) return tr("%1 requests of %2").arg(count(record.prompts.size()), tokens);
-    return tr("%1 requests of %2 to %3").arg(count(record.prompts.size()), count(least), tokens);
-}
-
-QString runCard(const Record& record) {
-    const Experiment& experiment = record.experiment;
-    const ModelConfig& model = record.model;
-    Facts facts;
-    // One call with every argument: a name with a percent sign in it must not be taken for a place.
-    facts.add(tr("Model"),
-              tr("%1: %2 family, %3 parameters, %4 layers, %5 heads, head dimension %6, stored as %7")
-                  .arg(QString::fromStdString(model.name), QString::fromLatin1(to_string(model.family)),
-                       formatCount(model.n_parameter()), QString::number(model.n_layer),
-                       QString::number(model.n_head), QString::number(model.head_dim),
-                       QString::fromStdString(model.stored_as)));
-    QString weights = formatBytes(static_cast<double>(record.weight_bytes));
-    if (record.weight_bytes_mapped > 0)
-        weights +=
-            tr(", %1 of them mapped").arg(formatBytes(static_cast<double>(record.weight_bytes_mapped)));
-    facts.add(tr("Weights"), tr("%1, %2").arg(weights, orUnknown(record.model_source)));
-    facts.add(tr("Model hash"), orUnknown(record.model_hash));
-    facts.add(tr("Prompt"), promptsText(record));
-    facts.add(tr("New tokens"), formatCount(experiment.new_tokens));
-    facts.add(tr("Sampling"), samplingText(experiment.sampling));
-    facts.add(tr("Drive"), QString::fromLatin1(to_string(experiment.drive)));
-    facts.add(tr("Warm-up, repetitions"), tr("%1, %2").arg(experiment.warmup).arg(experiment.repetitions));
-    facts.add(tr("Lanes alternate by"), QString::fromLatin1(to_string(experiment.effective_interleave())));
-    for (const LaneRecord& lane : record.lanes) {
-        QString text = laneText(lane.spec);
-        if (lane.repetitions.empty()) {
-            text += tr("; did not run");
-        } else if (lane.finish() != FinishReason::length) {
-            text += QStringLiteral("; ") + QString::fromLatin1(to_string(lane.finish()));
-            if (!lane.repetitions.back().reason.empty()) {
-                text += QStringLiteral(": ") + QString::fromStdString(lane.repetitions.back().reason);
-            }
-        }
-        facts.add(tr("Lane %1").arg(QString::fromStdString(lane.spec.name)), text);
-    }
-    return card(tr("What was run"), facts.table());
-}
-
-QString environmentCard(const Environment& e) {
-    Facts facts;
-    QStringList sets;
-    for (const std::string& set : e.instruction_sets) sets << QString::fromStdString(set);
-    const auto count = [](int n) { return n > 0 ? formatCount(n) : tr("not known"); };
-    facts.add(tr("Program"),
-              tr("DecodeScope %1, commit %2").arg(orUnknown(e.program_version), orUnknown(e.commit)));
-    facts.add(tr("Compiler"), orUnknown(e.compiler));
-    facts.add(tr("Compiler flags"), orUnknown(e.compiler_flags));
-    facts.add(tr("Processor"), orUnknown(e.cpu_model));
-    facts.add(tr("Instruction sets"), sets.isEmpty() ? tr("not known") : sets.join(QStringLiteral(", ")));
-    facts.add(tr("Cores"),
-              tr("%1 physical, %2 logical").arg(count(e.physical_cores), count(e.logical_cores)));
-    facts.add(tr("Threads used"), count(e.threads));
-    facts.add(tr("Frequency governor"), orUnknown(e.governor));
-    facts.add(tr("BLAS"), orUnknown(e.blas));
-    facts.add(tr("Operating system"), orUnknown(e.os));
-    facts.add(tr("Memory"),
-              e.memory_bytes > 0 ? formatBytes(static_cast<double>(e.memory_bytes)) : tr("not known"));
-    facts.add(tr("Read bandwidth"), e.read_bandwidth_gb_s > 0
-                                        ? formatValue(e.read_bandwidth_gb_s, Unit::gigabytes_per_second)
-                                        : notMeasured());
-    facts.add(tr("Load before the run"),
-              e.load_average >= 0 ? formatNumber(e.load_average) : tr("not known"));
-    return card(tr("Where"), facts.table());
+QString factsCard(ReportPart part, const QList<Fact>& facts) {
+    QString rows;
+    for (const Fact& fact : facts)
+        rows += QStringLiteral("<tr><th>%1</th><td>%2</td></tr>\n").arg(html(fact.name), html(fact.value));
+    return card(titleOf(part),
+                QStringLiteral("<table class=\"facts\">") + rows + QStringLiteral("</table>\n"));
 }
 
 QString definitionsCard() {
@@ -485,36 +379,87 @@ QString definitionsCard() {
         list += QStringLiteral("<dt>%1 <code>%2</code></dt><dd>%3</dd>\n")
                     .arg(html(definition.title), html(definition.name), html(definition.text));
     }
-    return card(tr("What the numbers mean"), list + QStringLiteral("</dl>\n"));
+    return card(titleOf(ReportPart::definitions), list + QStringLiteral("</dl>\n"));
+}
+
+QString notesCard(const RecordNotes& notes) {
+    const QString content = notesHtml(QString::fromStdString(notes.text));
+    return content.isEmpty() ? QString() : card({}, content, QStringLiteral("notes"));
+}
+
+QString comparedCard(const ComparedRun& compared) {
+    return compared.record == nullptr
+               ? QString()
+               : card({}, QStringLiteral("<p class=\"compared\">%1</p>\n").arg(html(compared.sentence)));
+}
+
+/// What each lane was found to be, and why.
+QString verdictsCard(const Record& record, const std::map<int, Verdict>& verdicts) {
+    QString content;
+    for (const auto& [lane, verdict] : verdicts) {
+        const auto i = static_cast<std::size_t>(lane);
+        if (lane < 0 || i >= record.lanes.size()) continue;
+        const VerdictLook look = lookOf(verdict.word);
+        const char* tone = look.tone == ColorRef::Role::good   ? "good"
+                           : look.tone == ColorRef::Role::bad  ? "bad"
+                           : look.tone == ColorRef::Role::warn ? "warn"
+                                                               : "";
+        content +=
+            QStringLiteral("<div>") + swatch(i) + html(record.lanes[i].spec.name) +
+            QStringLiteral(" · <strong class=\"%1\">%2 %3</strong> <span class=\"muted\">%4</span></div>\n")
+                .arg(QLatin1String(tone), look.symbol, html(headlineOf(verdict)),
+                     html(certaintyText(verdict.certainty)));
+        content += QStringLiteral("<p>%1</p>\n").arg(html(verdict.summary));
+        QString evidence;
+        for (const VerdictEvidence& each : verdict.evidence) {
+            evidence += QStringLiteral("<li>%1 %2</li>\n")
+                            .arg(each.held ? QStringLiteral("✓") : QStringLiteral("✗"), html(each.text));
+        }
+        if (!evidence.isEmpty()) content += QStringLiteral("<ul>\n%1</ul>\n").arg(evidence);
+        if (!verdict.next.empty()) content += QStringLiteral("<p>%1</p>\n").arg(html(verdict.next));
+    }
+    return content.isEmpty() ? QString() : card(titleOf(ReportPart::verdicts), content);
 }
 
 }  // namespace
 
-QByteArray htmlReport(const Record& record, const std::vector<RecordChart>& charts) {
-    const QString model = QString::fromStdString(record.model.name);
+QByteArray reportSvg(LineChart& chart) {
+    ExportOptions options;
+    options.size = QSize(940, 350);
+    options.dark = false;
+    return toSvg(chart, options);
+}
+
+QByteArray htmlReport(const Record& record, const std::vector<RecordChart>& charts,
+                      const ReportContent& content) {
+    const QString title = html(titleOf(record, content));
     QString page = QStringLiteral(
                        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<meta name=\"generator\" content=\"DecodeScope\">\n<title>%1</title>\n")
-                       .arg(html(tr("Decoding %1").arg(model)));
+                       .arg(title);
     page += styleSheet() + QStringLiteral("</head>\n<body>\n<main>\n");
-    page += QStringLiteral("<h1>%1</h1>\n<div class=\"muted\">%2</div>\n")
-                .arg(html(tr("Decoding %1").arg(model)),
-                     html(tr("%1 · %2 · %3 new tokens · %4 · DecodeScope")
-                              .arg(record.started_at.empty() ? tr("time not known")
-                                                             : QString::fromStdString(record.started_at),
-                                   promptsText(record), QString::number(record.experiment.new_tokens),
-                                   record.experiment.repetitions == 1
-                                       ? tr("1 repetition")
-                                       : tr("%1 repetitions").arg(record.experiment.repetitions))));
+    page +=
+        QStringLiteral("<h1>%1</h1>\n<div class=\"muted\">%2</div>\n")
+            .arg(title, html(tr("%1 · %2 · %3 new tokens · %4 · DecodeScope")
+                                 .arg(record.started_at.empty() ? tr("time not known")
+                                                                : QString::fromStdString(record.started_at),
+                                      promptsText(record), QString::number(record.experiment.new_tokens),
+                                      record.experiment.repetitions == 1
+                                          ? tr("1 repetition")
+                                          : tr("%1 repetitions").arg(record.experiment.repetitions))));
     page += statusCard(record);
-    page += card({}, stripTable(record));
-    page += cacheCard(record);
-    page += chartCards(charts);
-    page += textCard(record);
-    page += runCard(record);
-    page += environmentCard(record.environment);
-    page += definitionsCard();
+    page += notesCard(content.notes);
+    if (content.has(ReportPart::lanes)) page += card({}, stripTable(record));
+    page += comparedCard(content.compared);
+    if (content.has(ReportPart::cache)) page += cacheCard(record);
+    page += chartCards(charts, content);
+    if (content.has(ReportPart::verdicts)) page += verdictsCard(record, content.verdicts);
+    if (content.has(ReportPart::texts)) page += textCard(record);
+    if (content.has(ReportPart::run)) page += factsCard(ReportPart::run, runFacts(record));
+    if (content.has(ReportPart::environment))
+        page += factsCard(ReportPart::environment, environmentFacts(record.environment));
+    if (content.has(ReportPart::definitions)) page += definitionsCard();
     page += QStringLiteral("</main>\n</body>\n</html>\n");
     return page.toUtf8();
 }

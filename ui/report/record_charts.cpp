@@ -121,6 +121,38 @@ Curve totalTimes(const LaneRecord& lane) {
     }));
 }
 
+Curve liveBytes(const LaneRecord& lane) {
+    Curve curve;
+    if (lane.spec.mode == LaneMode::naive || lane.repetitions.empty()) return curve;
+    double chosen = 0;
+    for (const StepEvent& step : lane.repetitions.back().steps) {
+        chosen += step.n_token;
+        curve.x.push_back(chosen);
+        curve.y.push_back(static_cast<double>(step.kv_bytes_live));
+    }
+    return curve;
+}
+
+/// The largest error of each token of a request, over requests and repetitions.
+Curve worstErrors(const LaneRecord& lane) {
+    std::vector<double> worst;  // by token of a request
+    for (const RepetitionRecord& repetition : lane.repetitions) {
+        for (const TokenEvent& token : repetition.chosen) {
+            if (!token.comparison.compared || token.index < 0) continue;
+            const auto at = static_cast<std::size_t>(token.index);
+            if (worst.size() <= at) worst.resize(at + 1, nan);
+            if (!(worst[at] > token.comparison.relative_error)) worst[at] = token.comparison.relative_error;
+        }
+    }
+    Curve curve;
+    for (std::size_t at = 0; at < worst.size(); ++at) {
+        if (std::isnan(worst[at])) continue;
+        curve.x.push_back(static_cast<double>(at) + 1);
+        curve.y.push_back(worst[at]);
+    }
+    return curve;
+}
+
 void overlay(LineChart& chart, const Record& shown, const Record& compared, const QString& name,
              Curve (*curveOf)(const LaneRecord&)) {
     for (std::size_t i = 0; i < shown.lanes.size(); ++i) {
@@ -183,7 +215,7 @@ void setUpMemoryChart(LineChart& chart) {
 void setUpKvChart(LineChart& chart, const Experiment& experiment) {
     chart.removeAllSeries();
     chart.setTitle(tr("KV cache"));
-    chart.setSubtitle(tr("bytes per lane · dashed: reserved"));
+    chart.setSubtitle(tr("bytes per lane · dotted: reserved"));
     chart.setDefinition(definitionOf("kv_bytes_live") + QLatin1Char('\n') +
                         definitionOf("kv_bytes_reserved"));
     chart.setExportName(QStringLiteral("kv_cache"));
@@ -248,6 +280,14 @@ void overlayTotalTime(LineChart& chart, const Record& shown, const Record& compa
     overlay(chart, shown, compared, name, totalTimes);
 }
 
+void overlayKv(LineChart& chart, const Record& shown, const Record& compared, const QString& name) {
+    overlay(chart, shown, compared, name, liveBytes);
+}
+
+void overlayLogitError(LineChart& chart, const Record& shown, const Record& compared, const QString& name) {
+    overlay(chart, shown, compared, name, worstErrors);
+}
+
 void showMemory(LineChart& chart, const Record& record) {
     setUpMemoryChart(chart);
     const std::vector<StepEvent> steps = stepsInTime(record);
@@ -273,27 +313,23 @@ void showKv(LineChart& chart, const Record& record) {
     bool first = n_cached > 1;
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         const LaneRecord& lane = record.lanes[i];
-        if (lane.spec.mode == LaneMode::naive || lane.repetitions.empty()) continue;
-        std::vector<double> x, live, reserved;
+        const Curve live = liveBytes(lane);
+        if (live.x.empty()) continue;
+        std::vector<double> reserved;
         bool differs = false;
-        double chosen = 0;
         for (const StepEvent& step : lane.repetitions.back().steps) {
-            chosen += step.n_token;
-            x.push_back(chosen);
-            live.push_back(static_cast<double>(step.kv_bytes_live));
             reserved.push_back(static_cast<double>(step.kv_bytes_reserved));
             differs = differs || step.kv_bytes_reserved != step.kv_bytes_live;
         }
-        if (x.empty()) continue;
         const ColorRef color = ColorRef::lane(static_cast<int>(i));
         // Two caches of the same length hold the same bytes: the first is drawn so that it shows below the
         // other.
         const SeriesKind kind = first ? SeriesKind::wide_line : SeriesKind::line;
         first = false;
-        chart.setData(chart.addSeries(laneName(lane), color, kind), x, live);
+        chart.setData(chart.addSeries(laneName(lane), color, kind), live.x, live.y);
         if (!differs) continue;
-        chart.setData(chart.addSeries(tr("%1, reserved").arg(laneName(lane)), color, SeriesKind::dashed_line),
-                      x, reserved);
+        chart.setData(chart.addSeries(tr("%1, reserved").arg(laneName(lane)), color, SeriesKind::dotted_line),
+                      live.x, reserved);
     }
 }
 
@@ -302,25 +338,11 @@ void showLogitError(LineChart& chart, const Record& record) {
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         if (i == record.reference_index()) continue;
         const LaneRecord& lane = record.lanes[i];
-        std::vector<double> worst;  // by token of a request
-        for (const RepetitionRecord& repetition : lane.repetitions) {
-            for (const TokenEvent& token : repetition.chosen) {
-                if (!token.comparison.compared || token.index < 0) continue;
-                const auto at = static_cast<std::size_t>(token.index);
-                if (worst.size() <= at) worst.resize(at + 1, nan);
-                if (!(worst[at] > token.comparison.relative_error))
-                    worst[at] = token.comparison.relative_error;
-            }
-        }
-        std::vector<double> x, y;
-        for (std::size_t at = 0; at < worst.size(); ++at) {
-            if (std::isnan(worst[at])) continue;
-            x.push_back(static_cast<double>(at) + 1);
-            y.push_back(worst[at]);
-        }
-        if (x.empty()) continue;
+        const Curve errors = worstErrors(lane);
+        if (errors.x.empty()) continue;
         chart.setData(
-            chart.addSeries(laneName(lane), ColorRef::lane(static_cast<int>(i)), SeriesKind::points), x, y);
+            chart.addSeries(laneName(lane), ColorRef::lane(static_cast<int>(i)), SeriesKind::points),
+            errors.x, errors.y);
     }
 }
 
@@ -363,13 +385,20 @@ void showTop2Margin(LineChart& chart, const Record& record, std::size_t lane) {
                       flippedX, flippedY);
 }
 
-std::vector<RecordChart> makeRecordCharts(const Record& record) {
+std::vector<RecordChart> makeRecordCharts(const Record& record, const Record* compared,
+                                          const QString& comparedName) {
     using Show = void (*)(LineChart&, const Record&);
+    using Overlay = void (*)(LineChart&, const Record&, const Record&, const QString&);
+    static constexpr std::pair<Show, Overlay> kinds[] = {{showLatency, overlayLatency},
+                                                         {showTotalTime, overlayTotalTime},
+                                                         {showMemory, nullptr},
+                                                         {showKv, overlayKv},
+                                                         {showLogitError, overlayLogitError}};
     std::vector<RecordChart> charts;
-    for (const Show show :
-         {Show{showLatency}, Show{showTotalTime}, Show{showMemory}, Show{showKv}, Show{showLogitError}}) {
+    for (const auto& [show, addDashed] : kinds) {
         auto chart = std::make_unique<LineChart>();
         show(*chart, record);
+        if (compared != nullptr && addDashed != nullptr) addDashed(*chart, record, *compared, comparedName);
         if (!chart->isEmpty()) charts.push_back({chart->exportName(), std::move(chart)});
     }
     return charts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QByteArray>
 #include <QString>
 
 #include <memory>
@@ -49,13 +50,18 @@ void showTop2Margin(LineChart& chart, const Record& record, std::size_t lane);
 /// of the lane of the same name; lanes without one are left out. `name` is what the legend calls the run.
 void overlayLatency(LineChart& chart, const Record& shown, const Record& compared, const QString& name);
 void overlayTotalTime(LineChart& chart, const Record& shown, const Record& compared, const QString& name);
+/// Live bytes.
+void overlayKv(LineChart& chart, const Record& shown, const Record& compared, const QString& name);
+void overlayLogitError(LineChart& chart, const Record& shown, const Record& compared, const QString& name);
 
 /// One chart of a record, ready to be exported.
 struct RecordChart {
     QString name;  ///< stem of its files
     std::unique_ptr<LineChart> chart;
+    QByteArray svg = {};  ///< as reports draw it, if it was drawn already
 };
-/// Every chart that has something to show.
-std::vector<RecordChart> makeRecordCharts(const Record& record);
+/// Every chart that has something to show, with `compared` dashed where it is given.
+std::vector<RecordChart> makeRecordCharts(const Record& record, const Record* compared = nullptr,
+                                          const QString& comparedName = {});
 
 }  // namespace decodescope

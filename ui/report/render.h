@@ -8,12 +8,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/core/result.h"
 #include "engine/experiment/record.h"
 #include "ui/report/record_charts.h"
+#include "ui/report/report_content.h"
 
 namespace decodescope {
 
@@ -37,6 +39,9 @@ struct RenderOptions {
 
     /// The part to draw and to write to each chart's CSV, by the name of the x axis; others show everything.
     QHash<QString, std::pair<double, double>> visible;
+
+    /// Which charts, in which order, with which run dashed, and what else reports say; not set = everything.
+    std::optional<ReportContent> content;
 };
 
 /// Writes a record to files, one `writeNext` after the other, so that whoever waits can show how far it is,
@@ -54,18 +59,30 @@ public:
     QString nextName() const;
     /// Fails with one sentence when the file cannot be written; what was written before stays.
     Result<void> writeNext();
+    /// Whether the next file may be made on another thread: it needs no drawing, and may be large.
+    bool canBeMadeApart() const;
+    /// Makes and writes the next file, on any thread, also when this object is gone by then. `go` is asked
+    /// between the two, so that nothing is written for who has left. Then tell `accept` its answer.
+    std::function<Result<void>(const std::function<bool()>& go)> nextApart();
+    Result<void> accept(const Result<void>& written);
     /// Paths written so far; at the end the HTML report is the first of them.
     const QStringList& files() const { return m_files; }
 
 private:
     struct Step {
         QString name;
-        std::function<Result<void>(const QString& path)> write;
+        std::function<Result<void>(const QString& path)>
+            write;                             ///< draws on the GUI thread; empty: `content`
+        std::function<std::string()> content;  ///< any thread
     };
-    void add(const QString& name, std::function<std::string()> content);
+    using Content = std::function<std::string()>;
+    void addText(const QString& name, Content content);
+    void addDrawing(const QString& name, Content content);
+    QString nextPath() const;
 
     std::shared_ptr<const Record> m_record;
     QString m_directory;
+    ReportContent m_content;
     std::vector<RecordChart> m_charts;
     std::vector<Step> m_steps;
     int m_done = 0;

@@ -31,7 +31,9 @@ void RunData::preview(const Experiment& experiment) {
 void RunData::begin(const Experiment& experiment, const RunStarted& started, const LoadedModel& model,
                     const Environment* environment) {
     m_live = true;
+    leaveNotes();
     m_finished.reset();
+    m_notes = {};
     m_tokenizer = model.tokenizer;
     m_promptLengths.assign(started.prompt_lengths.begin(), started.prompt_lengths.end());
     m_growing = withoutSteps(experiment);
@@ -93,12 +95,26 @@ int RunData::promptLength(int request) const {
 
 void RunData::finish(std::shared_ptr<const Record> record) {
     m_live = false;
+    leaveNotes();
     m_finished = std::move(record);
+    const auto written = m_otherNotes.find(m_finished);
+    m_notes = written == m_otherNotes.end() ? m_finished->notes : written->second;
     m_growing = Record();
     m_promptLengths.clear();
     for (const PromptRecord& prompt : m_finished->prompts)
         m_promptLengths.push_back(static_cast<int>(prompt.ids.size()));
     emit reset();
+}
+
+void RunData::setNotes(const RecordNotes& notes) {
+    if (m_finished == nullptr || notes == m_notes) return;
+    m_notes = notes;
+    emit notesEdited();
+}
+
+void RunData::leaveNotes() {
+    std::erase_if(m_otherNotes, [](const auto& entry) { return entry.first.expired(); });
+    if (m_finished != nullptr) m_otherNotes[m_finished] = m_notes;
 }
 
 void RunData::abandon() {

@@ -3,6 +3,7 @@
 
 #include <QObject>
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -46,6 +47,12 @@ public:
     const Record& record() const { return m_finished ? *m_finished : m_growing; }
     /// The finished or opened record; null while a run is live and before the first one.
     std::shared_ptr<const Record> finishedRecord() const { return m_finished; }
+    /// What people have written about the finished or opened record; it goes into its file and its report, in
+    /// place of what the record itself had.
+    const RecordNotes& notes() const { return m_notes; }
+    void setNotes(const RecordNotes& notes);
+    /// Whether the notes are others than those the record came with.
+    bool notesChanged() const { return m_finished && m_notes != m_finished->notes; }
     /// Null for presets, and for records whose model is not loaded.
     const Tokenizer* tokenizer() const { return m_tokenizer.get(); }
     std::shared_ptr<const Tokenizer> sharedTokenizer() const { return m_tokenizer; }
@@ -64,16 +71,22 @@ public:
 signals:
     /// Another run is on screen, or the run has turned into its record: read everything again.
     void reset();
+    /// Title or notes are others now.
+    void notesEdited();
     /// The live run has grown by these steps and tokens.
     void appended(const std::vector<decodescope::RunEvent>& events);
 
 private:
+    void leaveNotes();
     RepetitionRecord* growing(std::int32_t lane, std::int32_t repetition);
 
     bool m_live = false;
     std::vector<int> m_promptLengths;  // [requests]
     Record m_growing;
     std::shared_ptr<const Record> m_finished;
+    RecordNotes m_notes;  // of the finished record, which is not copied for them
+    // Of records that may be shown again.
+    std::map<std::weak_ptr<const Record>, RecordNotes, std::owner_less<>> m_otherNotes;
     std::shared_ptr<const Tokenizer> m_tokenizer;
 };
 

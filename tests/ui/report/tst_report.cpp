@@ -22,9 +22,9 @@
 #include "ui/chart/export.h"
 #include "ui/report/definitions.h"
 #include "ui/report/html_report.h"
-#include "ui/report/pdf_report.h"
 #include "ui/report/record_charts.h"
 #include "ui/report/render.h"
+#include "ui/report/report_document.h"
 #include "ui/theme/theme.h"
 
 using namespace decodescope;
