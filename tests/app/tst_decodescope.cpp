@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "engine/core/text_file.h"
 #include "engine/experiment/record.h"
 #include "engine/model/preset.h"
 
@@ -39,6 +40,11 @@ Outcome run(const QStringList& arguments) {
             outcome.err += line + QLatin1Char('\n');
     }
     return outcome;
+}
+
+QString contentOf(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
 }
 
 Record smallRecord() {
@@ -83,6 +89,9 @@ class DecodescopeTest : public QObject {
 
 private slots:
     void rendersWithoutADisplay();
+    void rendersWhatWasChosen();
+    void refusesBadChoices_data();
+    void refusesBadChoices();
     void helpAndVersion();
     void badArguments_data();
     void badArguments();
@@ -105,10 +114,85 @@ void DecodescopeTest::rendersWithoutADisplay() {
     QVERIFY(report.readAll().contains("<svg"));
 }
 
+void DecodescopeTest::rendersWhatWasChosen() {
+    QTemporaryDir dir;
+    const QString path = dir.filePath("record.json");
+    const QString before = dir.filePath("before.json");
+    const QString notes = dir.filePath("notes.md");
+    const QString out = dir.filePath("out");
+    Record record = smallRecord();
+    record.notes = {"Of the record", "Replaced."};
+    QVERIFY(save_record(record, path.toStdString()).ok());
+    for (StepEvent& step : record.lanes[1].repetitions[0].steps) step.end_ns += 500'000;
+    QVERIFY(save_record(record, before.toStdString()).ok());
+    QVERIFY(write_file_atomically(notes.toStdString(), "The **window** was 7.\r\n").ok());
+    const Outcome outcome = run({"--render", path, "--out", out, "--charts", "kv_cache, latency", "--title",
+                                 "After the fix", "--notes", notes, "--compare", before});
+    QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+    const QStringList files = QDir(out).entryList(QDir::Files);
+    QVERIFY(files.contains("latency.png") && files.contains("kv_cache.svg"));
+    QVERIFY(!files.contains("total_time.png") && !files.contains("memory.csv"));
+    const QString html = contentOf(QDir(out).filePath("report.html"));
+    QVERIFY(html.contains("<h1>After the fix</h1>"));
+    QVERIFY(html.contains("<p>The <strong>window</strong> was 7.</p>"));
+    QVERIFY(html.contains("Against before (dashed)."));
+    QVERIFY(html.indexOf("aria-label=\"KV cache\"") > 0);
+    QVERIFY(html.indexOf("aria-label=\"KV cache\"") < html.indexOf("aria-label=\"Latency per token\""));
+    QVERIFY(contentOf(QDir(out).filePath("latency.csv")).contains("static_before_ms"));
+    QVERIFY(
+        contentOf(QDir(out).filePath("summary.md")).startsWith("# After the fix\n\nThe **window** was 7.\n"));
+    // What was written now is in the record that comes out.
+    const auto again = load_record(QDir(out).filePath("record.json").toStdString());
+    QVERIFY(again.ok());
+    QVERIFY(again->notes == (RecordNotes{"After the fix", "The **window** was 7.\n"}));
+    // Without them it keeps its own.
+    QVERIFY(run({"--render", path, "--out", out}).code == 0);
+    QVERIFY(contentOf(QDir(out).filePath("report.html")).contains("<h1>Of the record</h1>"));
+}
+
+void DecodescopeTest::refusesBadChoices_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("no such chart")
+        << QStringList{"--charts", "latency,speed"}
+        << "decodescope: --charts: there is no \"speed\", expected some of latency, "
+           "total_time, memory, kv_cache.\n";
+    QTest::newRow("no name")
+        << QStringList{"--charts", "latency,"}
+        << "decodescope: --charts: there is no \"\", expected some of latency, total_time, "
+           "memory, kv_cache.\n";
+    QTest::newRow("twice") << QStringList{"--charts", "latency,latency"}
+                           << "decodescope: --charts: \"latency\" is there twice.\n";
+    QTest::newRow("no such notes") << QStringList{"--notes", "nowhere.md"} << "nowhere.md";
+    QTest::newRow("no text") << QStringList{"--notes", "@binary"} << "is not a text in UTF-8.";
+    QTest::newRow("no such record") << QStringList{"--compare", "nowhere.json"} << "nowhere.json";
+    QTest::newRow("other work") << QStringList{"--compare", "@other"} << "decodescope: --compare: ";
+}
+
+void DecodescopeTest::refusesBadChoices() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, sentence);
+    QTemporaryDir dir;
+    const QString path = dir.filePath("record.json");
+    QVERIFY(save_record(smallRecord(), path.toStdString()).ok());
+    Record other = smallRecord();
+    other.prompts[0].ids = other.experiment.prompts[0].ids = {3, 4, 5};
+    QVERIFY(save_record(other, dir.filePath("other.json").toStdString()).ok());
+    QVERIFY(write_file_atomically(dir.filePath("binary").toStdString(), "a\xff\xfe").ok());
+    arguments.replaceInStrings("@binary", dir.filePath("binary"));
+    arguments.replaceInStrings("@other", dir.filePath("other.json"));
+    const Outcome outcome = run(QStringList{"--render", path, "--out", dir.filePath("out")} + arguments);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.err.contains(sentence), qPrintable(outcome.err));
+    QCOMPARE(outcome.err.trimmed().count('\n'), 0);
+    QVERIFY(!QDir(dir.filePath("out")).exists());
+}
+
 void DecodescopeTest::helpAndVersion() {
     const Outcome help = run({QStringLiteral("--help")});
     QCOMPARE(help.code, 0);
-    for (const char* option : {"--render", "--out", "--experiment", "--model", "--version"}) {
+    for (const char* option : {"--render", "--out", "--experiment", "--model", "--version", "--charts",
+                               "--title", "--notes", "--compare"}) {
         QVERIFY2(help.out.contains(QLatin1String(option)), option);
     }
     const Outcome version = run({QStringLiteral("--version")});
@@ -126,6 +210,11 @@ void DecodescopeTest::badArguments_data() {
     row("unknown option", "--bogus", "bogus");
     row("render without out", "--render x.json", "--render needs --out");
     row("out without render", "--out x", "--out goes with --render");
+    row("charts without render", "--charts latency", "--charts goes with --render");
+    row("notes without render", "--notes a", "--notes goes with --render");
+    row("title without render", "--title a", "--title goes with --render");
+    row("compare without render", "--compare a", "--compare goes with --render");
+    row("charts empty", "--render a --out b --charts=", "--charts needs a value");
     row("render without a file", "--render", "--render");
     row("two files", "a.json b.json", "Only one file");
     row("twice", "--model a --model b", "--model was given twice");
