@@ -17,9 +17,10 @@ namespace decodescope {
 namespace {
 
 constexpr int nameRole = Qt::UserRole;
+constexpr double drawnLarger = 1.5;  // than they are shown
 
 QSize pictureSize(const CardMetrics& metrics) {
-    return {metrics.line * 6, metrics.line * 6 * 350 / 940};
+    return {metrics.line * 11 / 2, metrics.line * 5 / 2};
 }
 
 }  // namespace
@@ -113,20 +114,37 @@ void ChartPicker::fill() {
 
 void ChartPicker::drawPictures() {
     const bool filling = std::exchange(m_filling, true);
-    ExportOptions options;
-    options.size = QSize(940, 350);
-    options.dark = themeColors(palette()).dark;
-    options.scale = 1;
+    const ThemeColors& colors = themeColors(palette());
+    // A picture of the selected chart is as clear as the others.
+    QPalette soft = palette();
+    for (const auto group : {QPalette::Active, QPalette::Inactive}) {
+        soft.setColor(group, QPalette::Highlight, colors.accent_soft);
+        soft.setColor(group, QPalette::HighlightedText, colors.text);
+    }
+    m_list->setPalette(soft);
     const QSize size = pictureSize(CardMetrics(font()));
     const double ratio = devicePixelRatioF();
+    ExportOptions options;
+    options.size = size * drawnLarger;
+    options.dark = colors.dark;
+    options.scale = std::clamp(ratio, 1.0, 4.0);
+    QFont tiny = font();
+    tiny.setPointSizeF(font().pointSizeF() * 0.45);
     for (int row = 0; row < m_list->count(); ++row) {
         QListWidgetItem* item = m_list->item(row);
         for (const RecordChart& chart : *m_charts) {
             if (chart.name != item->data(nameRole).toString()) continue;
-            QImage image = toImage(*chart.chart, options)
-                               .scaled(size * ratio, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
+            // Small letters leave room for the curves, whose lines keep their width.
+            const QFont usual = chart.chart->font();
+            chart.chart->setFont(tiny);
+            const QImage drawn = toImage(*chart.chart, options);
+            chart.chart->setFont(usual);
+            QImage image = drawn.scaled(size * ratio, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
             image.setDevicePixelRatio(ratio);
-            item->setIcon(QIcon(QPixmap::fromImage(image)));
+            const QPixmap pixmap = QPixmap::fromImage(image);
+            QIcon icon(pixmap);
+            icon.addPixmap(pixmap, QIcon::Selected);
+            item->setIcon(icon);
         }
     }
     m_filling = filling;

@@ -41,6 +41,8 @@ QString styleSheet() {
                ".muted{color:%1}.small{color:%1;font-size:7pt}.good{color:%2}.warn{color:%3}.bad{color:%4}"
                ".big{font-weight:bold}dt{font-weight:bold;margin-top:6px}dd{margin:0}code{color:%1}"
                ".prose{white-space:pre-wrap;margin:2px 0 8px 0}a{color:%5}"
+               "p{margin:4px 0 6px 0}.drawing{margin:6px 0 0 "
+               "0}table{margin-top:6px;margin-bottom:2px}ul,ol{margin:2px 0}"
                "pre{margin:4px 0 4px 12px}blockquote{margin:4px 0 4px 16px;color:%1}")
         .arg(c.muted.name(), c.good.name(), c.warn.name(), c.bad.name(), c.accent.name());
 }
@@ -57,7 +59,7 @@ QString richText(QString page, QList<QByteArray>& charts) {
         if (length < end.size()) break;
         const QChar mark(static_cast<char16_t>(firstMark + charts.size()));
         charts << page.mid(at, length).toUtf8();
-        page.replace(at, length, QStringLiteral("<p>%1</p>").arg(mark));
+        page.replace(at, length, QStringLiteral("<p class=\"drawing\">%1</p>").arg(mark));
     }
     static const QRegularExpression swatch(
         QStringLiteral("<span class=\"swatch\" style=\"background:var\\(--lane(\\d+)\\)\"></span>"));

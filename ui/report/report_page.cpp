@@ -21,6 +21,7 @@
 #include "ui/theme/card.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/scrolling_column.h"
+#include "ui/widgets/slim_scroll_bar.h"
 
 namespace decodescope {
 
@@ -112,6 +113,7 @@ QWidget* ReportPage::buildChoices() {
     m_notes->setPlaceholderText(tr("What was tried, and what came out (Markdown)"));
     m_notes->setTabChangesFocus(true);
     m_notes->setFixedHeight(metrics.line * 8);
+    SlimScrollBar::install(m_notes);
     words->content()->addWidget(m_title);
     words->content()->addWidget(m_notes);
     column->addWidget(words);

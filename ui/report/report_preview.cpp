@@ -10,6 +10,7 @@
 #include "ui/report/report_document.h"
 #include "ui/theme/card.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/slim_scroll_bar.h"
 
 namespace decodescope {
 
@@ -23,6 +24,7 @@ ReportPreview::ReportPreview(QWidget* parent) : QAbstractScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    SlimScrollBar::install(this);
     // Always there, so that the pages keep their width when there is one more.
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
     setAccessibleName(tr("Preview of the report"));

@@ -151,7 +151,7 @@ private slots:
         std::atomic<bool> apart = false;
         int answer = 0;
         bool onGui = false;
-        runBeside<int>(
+        runInBackground<int>(
             this,
             [&] {
                 apart = std::this_thread::get_id() != gui;
@@ -165,7 +165,7 @@ private slots:
         QVERIFY(apart && onGui);
         // Nobody is told who is gone.
         auto receiver = std::make_unique<QObject>();
-        runBeside<int>(
+        runInBackground<int>(
             receiver.get(), [] { return 1; }, [&](int) { answer = 0; });
         receiver.reset();
         QThreadPool::globalInstance()->waitForDone();
