@@ -17,7 +17,7 @@ namespace decodescope {
 namespace {
 
 constexpr int nameRole = Qt::UserRole;
-constexpr double drawnLarger = 1.5;  // than they are shown
+constexpr double drawnLarger = 2;  // than they are shown
 
 QSize pictureSize(const CardMetrics& metrics) {
     return {metrics.line * 11 / 2, metrics.line * 5 / 2};
@@ -129,16 +129,23 @@ void ChartPicker::drawPictures() {
     options.dark = colors.dark;
     options.scale = std::clamp(ratio, 1.0, 4.0);
     QFont tiny = font();
-    tiny.setPointSizeF(font().pointSizeF() * 0.45);
+    tiny.setPointSizeF(font().pointSizeF() * 0.4);
     for (int row = 0; row < m_list->count(); ++row) {
         QListWidgetItem* item = m_list->item(row);
         for (const RecordChart& chart : *m_charts) {
             if (chart.name != item->data(nameRole).toString()) continue;
-            // Small letters leave room for the curves, whose lines keep their width.
+            // Small letters, and none above the plot, leave room for the curves, whose lines keep their
+            // width.
             const QFont usual = chart.chart->font();
+            const QString title = chart.chart->title();
+            const QString subtitle = chart.chart->subtitle();
             chart.chart->setFont(tiny);
+            chart.chart->setTitle({});
+            chart.chart->setSubtitle({});
             const QImage drawn = toImage(*chart.chart, options);
             chart.chart->setFont(usual);
+            chart.chart->setTitle(title);
+            chart.chart->setSubtitle(subtitle);
             QImage image = drawn.scaled(size * ratio, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
             image.setDevicePixelRatio(ratio);
             const QPixmap pixmap = QPixmap::fromImage(image);

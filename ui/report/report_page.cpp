@@ -69,8 +69,8 @@ QWidget* ReportPage::buildEmpty() {
                       "numbers, notes, and where it was measured."),
                    page);
     text->setWordWrap(true);
-    text->setMaximumWidth(fontMetrics().averageCharWidth() * 60);
-    text->setMinimumWidth(fontMetrics().averageCharWidth() * 40);
+    text->setFixedWidth(fontMetrics().averageCharWidth() * 60);
+    text->setMinimumHeight(text->heightForWidth(text->width()));
     for (QLabel* label : {title, text}) label->setAlignment(Qt::AlignCenter);
     auto* buttons = new QHBoxLayout;
     const auto add = [&](const char* name, const QString& label, const QString& toolTip,

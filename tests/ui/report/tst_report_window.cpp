@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPlainTextEdit>
@@ -73,7 +74,14 @@ void ReportWindowTest::isASeventhScreen() {
     QTest::keyClick(&window, Qt::Key_7, Qt::ControlModifier);
     QCOMPARE(pages->currentWidget(), window.reportPage());
     QVERIFY((*window.actions())[ActionId::showReport]->isChecked());
-    QVERIFY(window.findChild<QWidget*>("reportEmpty")->isVisible());
+    auto* empty = window.findChild<QWidget*>("reportEmpty");
+    QVERIFY(empty->isVisible());
+    window.resize(1100, 700);
+    QTest::qWait(100);
+    for (const QLabel* label : empty->findChildren<QLabel*>())
+        QVERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(label->text()));
+    if (const QString folder = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS"); !folder.isEmpty())
+        window.grab().toImage().save(folder + "/report-empty.png");
     // From here the run begins, and its report is there when it ends.
     window.findChild<QPushButton*>("reportRun")->click();
     QVERIFY(m_fixture->awaitRecord());
