@@ -15,7 +15,10 @@ readonly packages_to_build=(
 # Only desktops without X11 need it, and it brings Qt Quick with it.
 readonly packages_for_wayland=("window on Wayland|qt6-wayland")
 # Used by the tests alone; without it those that need it are skipped, except in CI.
-readonly packages_to_test=("validating the files that are written against their schemas|python3-jsonschema")
+readonly packages_to_test=(
+    "validating the files that are written against their schemas|python3-jsonschema"
+    "reading reports in PDF back|poppler-utils"
+)
 # Used by scripts/stylecheck and scripts/tidy alone.
 readonly packages_to_check_style=(
     "formatting and static checks|clang-format clang-tidy shellcheck"

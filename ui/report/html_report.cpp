@@ -317,6 +317,12 @@ QString withoutProlog(const QByteArray& svg) {
     return text.mid(std::max<qsizetype>(0, text.indexOf(QLatin1String("<svg"))));
 }
 
+/// With the title once more: the letters of a drawing cannot be searched in every format.
+QString caption(const LineChart& chart) {
+    return QStringLiteral("<span class=\"small\"><strong>%1.</strong> %2</span>")
+        .arg(html(chart.title()), html(chart.definition()));
+}
+
 QString chartCards(const std::vector<RecordChart>& charts, const ReportContent& content) {
     QString result;
     for (const RecordChart* picked : pickedCharts(charts, content)) {
@@ -324,7 +330,7 @@ QString chartCards(const std::vector<RecordChart>& charts, const ReportContent& 
         QString svg = withoutProlog(entry.svg.isEmpty() ? reportSvg(*entry.chart) : entry.svg);
         svg.replace(0, 4,
                     QStringLiteral("<svg role=\"img\" aria-label=\"%1\"").arg(html(entry.chart->title())));
-        result += card({}, svg + small_(entry.chart->definition()), QStringLiteral("chart"));
+        result += card({}, svg + caption(*entry.chart), QStringLiteral("chart"));
     }
     return result;
 }
