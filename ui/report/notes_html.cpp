@@ -128,15 +128,18 @@ private:
         const char* tag = numbered ? "ol" : "ul";
         closeLists(depth);
         if (m_lists.size() == depth && qstrcmp(m_lists.last(), tag) != 0) closeLists(depth - 1);
+        if (m_lists.size() == depth) m_html += QStringLiteral("</li>\n");
         while (m_lists.size() < depth) {
             m_lists.append(tag);
             m_html += QStringLiteral("<%1>\n").arg(QLatin1String(tag));
+            if (m_lists.size() < depth) m_html += QStringLiteral("<li>");
         }
         const auto marker = block.blockFormat().marker();
         const QString mark = marker == QTextBlockFormat::MarkerType::Checked     ? QStringLiteral("☑ ")
                              : marker == QTextBlockFormat::MarkerType::Unchecked ? QStringLiteral("☐ ")
                                                                                  : QString();
-        m_html += wrapped("li", mark + lineHtml(block)) + QLatin1Char('\n');
+        // Stays open for a list below it.
+        m_html += QStringLiteral("<li>") + mark + lineHtml(block);
     }
 
     void closeCode() {
@@ -145,7 +148,7 @@ private:
     }
     void closeLists(qsizetype depth) {
         while (m_lists.size() > depth)
-            m_html += QStringLiteral("</%1>\n").arg(QLatin1String(m_lists.takeLast()));
+            m_html += QStringLiteral("</li>\n</%1>\n").arg(QLatin1String(m_lists.takeLast()));
     }
     void closeAll() {
         closeCode();

@@ -70,6 +70,7 @@ QString richText(QString page, QList<QByteArray>& charts) {
     }
     page.replace(QRegularExpression(QStringLiteral("(?<!</p>)<span class=\"small\">")),
                  QStringLiteral("<br><span class=\"small\">"));
+    page.replace(QStringLiteral("<table>"), QStringLiteral("<table cellspacing=\"0\" cellpadding=\"4\">"));
     page.replace(QStringLiteral("<table class="),
                  QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"3\" class="));
     return page;

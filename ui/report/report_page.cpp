@@ -62,16 +62,12 @@ QWidget* ReportPage::buildEmpty() {
     page->setObjectName(QStringLiteral("reportEmpty"));
     auto* column = new QVBoxLayout(page);
     column->setSpacing(metrics.padding);
-    auto* title = new QLabel(tr("No run to report yet"), page);
-    title->setFont(metrics.title);
-    auto* text =
-        mutedLabel(tr("Run the experiment, or open a record. Its report is put together here: charts, "
-                      "numbers, notes, and where it was measured."),
-                   page);
-    text->setWordWrap(true);
-    text->setFixedWidth(fontMetrics().averageCharWidth() * 60);
-    text->setMinimumHeight(text->heightForWidth(text->width()));
-    for (QLabel* label : {title, text}) label->setAlignment(Qt::AlignCenter);
+    m_emptyTitle = new QLabel(page);
+    m_emptyTitle->setFont(metrics.title);
+    m_emptyText = mutedLabel({}, page);
+    m_emptyText->setWordWrap(true);
+    m_emptyText->setFixedWidth(fontMetrics().averageCharWidth() * 60);
+    for (QLabel* label : {m_emptyTitle, m_emptyText}) label->setAlignment(Qt::AlignHCenter | Qt::AlignTop);
     auto* buttons = new QHBoxLayout;
     const auto add = [&](const char* name, const QString& label, const QString& toolTip,
                          void (ReportPage::*signal)()) {
@@ -80,17 +76,30 @@ QWidget* ReportPage::buildEmpty() {
         button->setToolTip(toolTip);
         connect(button, &QPushButton::clicked, this, signal);
         buttons->addWidget(button);
+        m_emptyButtons << button;
     };
     buttons->addStretch(1);
     add("reportRun", tr("Run"), tr("Run the experiment in the panel"), &ReportPage::runRequested);
     add("reportOpen", tr("Open Record…"), tr("Show a run that was saved before"), &ReportPage::openRequested);
     buttons->addStretch(1);
     column->addStretch(2);
-    column->addWidget(title);
-    column->addWidget(text, 0, Qt::AlignHCenter);
+    column->addWidget(m_emptyTitle);
+    column->addWidget(m_emptyText, 0, Qt::AlignHCenter);
     column->addLayout(buttons);
     column->addStretch(3);
+    updateEmpty();
     return page;
+}
+
+void ReportPage::updateEmpty() {
+    const bool live = m_data.isLive();
+    m_emptyTitle->setText(live ? tr("The run goes on") : tr("No run to report yet"));
+    m_emptyText->setText(live ? tr("Its report is put together here when it has ended.")
+                              : tr("Run the experiment, or open a record. Its report is put together here: "
+                                   "charts, numbers, notes, and where it was measured."));
+    // Two lines, whichever it is, so that the buttons stay where they are.
+    m_emptyText->setMinimumHeight(m_emptyText->fontMetrics().lineSpacing() * 2);
+    for (QPushButton* button : m_emptyButtons) button->setEnabled(!live);
 }
 
 QWidget* ReportPage::buildChoices() {
@@ -207,6 +216,7 @@ void ReportPage::catchUp() {
         if (record != m_record) m_verdicts.clear();
         m_record = record;
         m_stack->setCurrentIndex(m_record == nullptr ? 0 : 1);
+        updateEmpty();
         m_filling = true;
         const QString title = QString::fromStdString(m_data.notes().title);
         const QString notes = QString::fromStdString(m_data.notes().text);
@@ -216,7 +226,7 @@ void ReportPage::catchUp() {
         m_filling = false;
         chartsChanged();
     }
-    if (m_pause.isActive()) {
+    if (m_pause.isActive() || (m_pagesStale && isVisible())) {
         m_pause.stop();
         updatePreview();
     }
@@ -245,10 +255,8 @@ void ReportPage::changed(int waitMs) {
 
 void ReportPage::updatePreview() {
     // What nobody sees is made when somebody looks.
-    if (!isVisible()) {
-        m_stale = true;
-        return;
-    }
+    m_pagesStale = !isVisible();
+    if (m_pagesStale) return;
     for (RecordChart& chart : m_charts)
         if (chart.svg.isEmpty()) chart.svg = reportSvg(*chart.chart);
     m_preview->setDocument(

@@ -13,6 +13,7 @@
 #include "ui/session/run_data.h"
 
 class QCheckBox;
+class QLabel;
 class QLineEdit;
 class QPagedPaintDevice;
 class QPlainTextEdit;
@@ -67,6 +68,7 @@ protected:
 
 private:
     QWidget* buildEmpty();
+    void updateEmpty();
     QWidget* buildChoices();
     QWidget* buildReport();
     void recordChanged();
@@ -80,11 +82,15 @@ private:
     ComparedRun m_compared;
     std::map<int, Verdict> m_verdicts;
     std::vector<RecordChart> m_charts;
-    bool m_stale = true;  // record or compared run are others
+    bool m_stale = true;        // record or compared run are others
+    bool m_pagesStale = false;  // so are the pages, which nobody sees
     bool m_filling = false;
     QTimer m_pause;
 
     QStackedWidget* m_stack;
+    QLabel* m_emptyTitle = nullptr;
+    QLabel* m_emptyText = nullptr;
+    QList<QPushButton*> m_emptyButtons;
     QLineEdit* m_title = nullptr;
     QPlainTextEdit* m_notes = nullptr;
     ChartPicker* m_picker = nullptr;

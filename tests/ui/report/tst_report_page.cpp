@@ -86,6 +86,7 @@ private slots:
         QCOMPARE(open.size(), 1);
         f.data.finish(shared());
         QVERIFY(!f.page.findChild<QWidget*>("reportEmpty")->isVisible());
+        QVERIFY(f.page.findChild<QPushButton*>("reportRun")->isEnabled());
         QTRY_VERIFY(f.page.preview()->document() != nullptr);
     }
 
@@ -342,7 +343,7 @@ private slots:
         QTest::newRow("numbers") << "1. a\n2. b\n"
                                  << "<ol>\n<li>a</li>\n<li>b</li>\n</ol>\n";
         QTest::newRow("nested") << "- a\n  - b\n- c"
-                                << "<ul>\n<li>a</li>\n<ul>\n<li>b</li>\n</ul>\n<li>c</li>\n</ul>\n";
+                                << "<ul>\n<li>a<ul>\n<li>b</li>\n</ul>\n</li>\n<li>c</li>\n</ul>\n";
         QTest::newRow("code") << "```\nint a;\n<b>\n```\n\nafter"
                               << "<pre>int a;\n&lt;b&gt;</pre>\n<p>after</p>\n";
         QTest::newRow("table")

@@ -83,8 +83,13 @@ void ReportWindowTest::isASeventhScreen() {
     if (const QString folder = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS"); !folder.isEmpty())
         window.grab().toImage().save(folder + "/report-empty.png");
     // From here the run begins, and its report is there when it ends.
-    window.findChild<QPushButton*>("reportRun")->click();
+    auto* run = window.findChild<QPushButton*>("reportRun");
+    bool held = false;
+    connect(window.session(), &Session::eventsArrived, this, [&] { held = held || !run->isEnabled(); });
+    run->click();
     QVERIFY(m_fixture->awaitRecord());
+    QVERIFY2(held, "while a run goes on, no other one can be begun from here");
+    disconnect(window.session(), &Session::eventsArrived, this, nullptr);
     QTRY_VERIFY(window.reportPage()->preview()->document() != nullptr);
     QVERIFY(window.reportPage()->preview()->document()->text().contains("static"));
     // Remembered like the others.
