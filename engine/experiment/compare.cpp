@@ -132,8 +132,7 @@ void note_measuring(const Record& a, const Record& b, std::vector<std::string>& 
     note_change(notes, "Turns by", std::string(to_string(a.experiment.effective_interleave())),
                 std::string(to_string(b.experiment.effective_interleave())));
     for (const auto& [name, record] : {std::pair("A", &a), std::pair("B", &b)}) {
-        for (const std::string& doubt : doubts(record->environment))
-            notes.push_back(fmt::format("{}: {}", name, doubt));
+        for (const std::string& doubt : doubts(*record)) notes.push_back(fmt::format("{}: {}", name, doubt));
         const Environment& environment = record->environment;
         const int cores = std::max(1, environment.logical_cores);
         if (environment.load_average > 0.5 * cores) {

@@ -295,6 +295,17 @@ std::string approximation(const Record& record, std::size_t lane) {
     return approximation(record.lanes.at(lane).spec, record.reference().spec, record.model.window);
 }
 
+std::vector<std::string> doubts(const Record& record) {
+    std::vector<std::string> found = doubts(record.environment);
+    if (record.waited_turns > 0) {
+        found.push_back(
+            fmt::format("The run was held or slowed before {} of its turns: what the processor's caches kept "
+                        "may be gone after each, and times be longer than of a run that goes on.",
+                        record.waited_turns));
+    }
+    return found;
+}
+
 bool any_approximation(const Record& record) {
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
         if (!approximation(record, i).empty()) return true;

@@ -142,12 +142,17 @@ struct Record {
     FinishReason status = FinishReason::length;
     std::string reason;  ///< one sentence unless status is `length`
     std::vector<LaneRecord> lanes;
+    std::int64_t waited_turns = 0;    ///< that somebody held or slowed (see `RunControl`); 0 = none
     OwnerBytes tensor_bytes_after{};  ///< live tensor bytes when the run had ended and freed its caches
     RecordNotes notes;
 
     std::size_t reference_index() const { return experiment.reference_index(); }
     const LaneRecord& reference() const { return lanes.at(reference_index()); }
 };
+
+/// What speaks against the times of a record, one sentence each: what the environment tells, and a run that
+/// was held or slowed.
+std::vector<std::string> doubts(const Record& record);
 
 /// Why `lane` is not meant to compute what `reference` does: lower precision of its entries, another window,
 /// or sampling that only keeps the distribution. Empty when the two should agree. `model_window`: the one the

@@ -491,6 +491,7 @@ std::string to_json(const Record& record, const RecordNotes& notes) {
     json["lanes"] = OrderedJson::array();
     for (std::size_t i = 0; i < record.lanes.size(); ++i)
         json["lanes"].push_back(lane_record_json(record, i));
+    if (record.waited_turns > 0) json["waited_turns"] = record.waited_turns;
     json["tensor_bytes_after"] = owner_bytes_json(record.tensor_bytes_after);
     return dump_json(json);
 }
@@ -522,6 +523,7 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
     });
     fields.require("lanes");
     fields.objects("lanes", [&](JsonFields& lane) { read_lane_record(lane, record.lanes.emplace_back()); });
+    fields.integer("waited_turns", record.waited_turns);
     fields.object("tensor_bytes_after",
                   [&](JsonFields& bytes) { read_owner_bytes(bytes, record.tensor_bytes_after); });
     fields.ignore({"verdicts"});  // `run --verdict` adds them; they follow from the run

@@ -174,7 +174,7 @@ std::vector<std::pair<std::string, std::string>> headline(const Record& record) 
     }
     if (const std::string sentence = achieved_precision(record).sentence; !sentence.empty())
         lines.emplace_back("Doubt", sentence);
-    for (const std::string& doubt : doubts(record.environment)) lines.emplace_back("Doubt", doubt);
+    for (const std::string& doubt : doubts(record)) lines.emplace_back("Doubt", doubt);
     return lines;
 }
 

@@ -55,6 +55,7 @@ void RunControl::wait_turn(const std::stop_token& stop) {
         lock.lock();
     };
     bool held = false;
+    bool waited = false;
     while (!stop.stop_requested()) {
         woken_ = false;
         const bool may_go = !paused_ || turns_ > 0;
@@ -66,6 +67,7 @@ void RunControl::wait_turn(const std::stop_token& stop) {
         } else if (may_go && Clock::now() >= due) {
             break;
         } else if (may_go) {
+            waited = true;
             wake_.wait_until(lock, stop, due, [this] { return woken_; });
         } else if (!held) {
             held = true;
@@ -74,6 +76,7 @@ void RunControl::wait_turn(const std::stop_token& stop) {
             wake_.wait(lock, stop, [this] { return woken_; });
         }
     }
+    if (held || waited) ++waited_turns_;
     if (paused_ && turns_ > 0) --turns_;
     last_turn_ = Clock::now();
     if (held && on_hold_) outside([this] { on_hold_(false); });

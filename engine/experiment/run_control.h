@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <stop_token>
@@ -34,6 +35,8 @@ public:
 
     /// Returns when the next turn may be made, or when `stop` asks to end. For the run's thread.
     void wait_turn(const std::stop_token& stop);
+    /// Turns that the run has had to wait for so far. For the run's thread.
+    std::int64_t waited_turns() const { return waited_turns_; }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -47,6 +50,7 @@ private:
     int turns_ = 0;  // that may be made although paused
     Clock::duration interval_{};
     Clock::time_point last_turn_{};
+    std::int64_t waited_turns_ = 0;
     std::function<void()> visit_;
     bool woken_ = false;  // something was changed since the thread looked
 };

@@ -455,10 +455,12 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
             started.prompt_lengths.push_back(static_cast<std::int32_t>(prompt.ids.size()));
         sink.run_started(started);
         run.warm_up();
+        const std::int64_t waited_before = control != nullptr ? control->waited_turns() : 0;
         const MachineWatch watch;
         run.run_all();
         record.environment.use = watch.use();
         record.environment.thread_reductions = run.thread_reductions();
+        if (control != nullptr) record.waited_turns = control->waited_turns() - waited_before;
     }
     record.tensor_bytes_after = ledger->live();
     if (model.tokenizer != nullptr) {

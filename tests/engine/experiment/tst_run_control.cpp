@@ -64,6 +64,7 @@ struct Fixture {
 std::string without_times(Record record) {
     record.started_at.clear();
     record.environment = {};
+    record.waited_turns = 0;
     for (LaneRecord& lane : record.lanes) {
         for (RepetitionRecord& repetition : lane.repetitions) {
             for (StepEvent& step : repetition.steps) {
@@ -141,6 +142,14 @@ void RunControlTest::stepByStepIsTheSameRun() {
     // Held before every turn: no lane makes two steps in one.
     QVERIFY(most_steps <= static_cast<int>(experiment.lanes.size()));
     if (turns > 0) QCOMPARE(held, turns);
+    // Whoever reads the times is told.
+    QCOMPARE(record->waited_turns, std::int64_t{held});
+    QCOMPARE(expected->waited_turns, std::int64_t{0});
+    const auto again = parse_record(to_json(*record));
+    QVERIFY(again.ok());
+    QCOMPARE(again->waited_turns, record->waited_turns);
+    QVERIFY(doubts(*again).back().find(std::to_string(held)) != std::string::npos);
+    QCOMPARE(doubts(*expected).size(), doubts(expected->environment).size());
     QVERIFY(held > 9);
 }
 
