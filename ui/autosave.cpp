@@ -45,7 +45,7 @@ bool Autosave::claim() {
     return false;
 }
 
-void Autosave::keep(std::shared_ptr<const Record> record) {
+void Autosave::keep(std::shared_ptr<const Record> record, const RecordNotes& notes) {
     m_wanted->store(false);
     m_wanted = std::make_shared<std::atomic<bool>>(true);
     if (!claim()) {
@@ -57,10 +57,10 @@ void Autosave::keep(std::shared_ptr<const Record> record) {
     static std::mutex writing;
     runInBackground<Result<void>>(
         this,
-        [record = std::move(record), path = m_path, wanted = m_wanted]() -> Result<void> {
+        [record = std::move(record), notes, path = m_path, wanted = m_wanted]() -> Result<void> {
             const std::lock_guard guard(writing);
             if (!wanted->load()) return {};
-            Result<void> saved = save_record(*record, path.toStdString());
+            Result<void> saved = save_record(*record, notes, path.toStdString());
             // Given up meanwhile, so that whoever did has found no file to remove; a newer record follows and
             // replaces the file anyway.
             if (saved && !wanted->load()) QFile::remove(path);

@@ -23,8 +23,8 @@ public:
     explicit Autosave(QString folder, QObject* parent = nullptr);
     ~Autosave() override;
 
-    /// Writes the record, over the one that was kept before.
-    void keep(std::shared_ptr<const Record> record);
+    /// Writes the record with these notes, over the one that was kept before.
+    void keep(std::shared_ptr<const Record> record, const RecordNotes& notes);
     /// The record was saved, or is not wanted: nothing is kept any more.
     void forget();
 

@@ -155,6 +155,7 @@ private:
     void rememberState();
     bool hasUnsavedRun() const;
     void askToSave();
+    void rememberRun(const std::shared_ptr<const Record>& record);
     void fillRunsMenu();
     void offerLeftover(const QString& path);
     void runFinished(const std::shared_ptr<const Record>& record);

@@ -6,13 +6,21 @@
 #include <QLabel>
 #include <QPrintDialog>
 #include <QPrinter>
+#include <QTimer>
 
 #include "engine/core/text_file.h"
+#include "ui/autosave.h"
 #include "ui/main_window.h"
 #include "ui/report/report_page.h"
 #include "ui/widgets/message_bar.h"
 
 namespace decodescope {
+
+namespace {
+
+constexpr int writingPauseMs = 1500;
+
+}  // namespace
 
 void MainWindow::connectReport() {
     connect(m_report, &ReportPage::runRequested, this, &MainWindow::startRun);
@@ -21,9 +29,19 @@ void MainWindow::connectReport() {
     connect(m_report, &ReportPage::saveRequested, this, &MainWindow::browseSaveReport);
     connect(m_report, &ReportPage::printRequested, this, &MainWindow::printReport);
     connect(m_report, &ReportPage::notice, this, [this](const QString& text) { m_progress->setText(text); });
-    // Words are a reason to save too.
-    connect(&m_data, &RunData::notesEdited, this, [this] {
+    // Words are a reason to save too, and survive a crash once they have been written.
+    auto* pause = new QTimer(this);
+    pause->setSingleShot(true);
+    pause->setInterval(writingPauseMs);
+    connect(&m_data, &RunData::notesEdited, this, [this, pause] {
+        // A record that was opened can be shown again from here on, with what was written about it.
+        rememberRun(m_data.finishedRecord());
         if (m_unsaved == nullptr) m_unsaved = m_data.finishedRecord();
+        pause->start();
+    });
+    connect(pause, &QTimer::timeout, this, [this] {
+        if (m_unsaved != nullptr && m_unsaved == m_data.finishedRecord())
+            m_autosave->keep(m_unsaved, m_data.notes());
     });
     connect(m_session.get(), &Session::judged, m_report, &ReportPage::addJudged);
 }

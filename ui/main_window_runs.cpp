@@ -34,11 +34,17 @@ void MainWindow::runFinished(const std::shared_ptr<const Record>& record) {
     if (record->status == FinishReason::capacity || record->status == FinishReason::failed)
         m_messages->showMessage(MessageBar::Kind::warning, QString::fromStdString(record->reason));
     m_unsaved = record;
-    m_autosave->keep(record);
-    m_runs.prepend({QDateTime::currentDateTime(), record});
-    while (m_runs.size() > runCount) m_runs.removeLast();
+    m_autosave->keep(record, record->notes);
+    rememberRun(record);
     updateState();
     updateMemory();
+}
+
+void MainWindow::rememberRun(const std::shared_ptr<const Record>& record) {
+    for (const FinishedRun& run : std::as_const(m_runs))
+        if (run.record == record) return;
+    m_runs.prepend({QDateTime::currentDateTime(), record});
+    while (m_runs.size() > runCount) m_runs.removeLast();
 }
 
 void MainWindow::showRun(std::shared_ptr<const Record> record) {
@@ -78,7 +84,7 @@ void MainWindow::offerLeftover(const QString& path) {
         }
         m_autosave->adopt(path);
         m_unsaved = std::make_shared<const Record>(std::move(*record));
-        m_runs.prepend({QDateTime::currentDateTime(), m_unsaved});
+        rememberRun(m_unsaved);
         showRun(m_unsaved);
     });
     m_messages->addChoice(tr("Forget It"), [this, path] {

@@ -94,8 +94,9 @@ void MainWindow::rememberState() {
                    experiment == m_demo ? QByteArray() : QByteArray::fromStdString(experiment));
 }
 
-// Whether closing now would lose something that somebody may want: the demo's run is not.
+// Whether closing now would lose something that somebody may want: the demo's run is not, words about it are.
 bool MainWindow::hasUnsavedRun() const {
+    if (m_unsaved != nullptr && m_unsaved == m_data.finishedRecord() && m_data.notesChanged()) return true;
     return m_unsaved != nullptr && m_unsaved->status != FinishReason::cancelled &&
            to_json(m_unsaved->experiment) != m_demo;
 }
@@ -128,6 +129,8 @@ void MainWindow::askToSave() {
         if (answer == QMessageBox::Cancel) return;
         if (never->isChecked()) m_settings.set(settings::askToSave, false);
         if (answer == QMessageBox::Save) {
+            // Another run may be on screen by now.
+            if (m_unsaved != nullptr) showRun(m_unsaved);
             browseSaveRecord();
             if (m_unsaved != nullptr) return;
         }

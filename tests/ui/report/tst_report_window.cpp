@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
@@ -48,6 +49,7 @@ private slots:
     void initTestCase();
     void isASeventhScreen();
     void notesAreSavedAndOpened();
+    void notesAreAskedAbout();
     void reportGoesToFiles();
     void exportHasWhatWasChosen();
     void comparisonIsDrawnOnScreenAndInFiles();
@@ -111,15 +113,41 @@ void ReportWindowTest::notesAreSavedAndOpened() {
     MainWindow& window = *m_fixture->window;
     window.findChild<QLineEdit*>("reportTitle")->setText("With notes");
     window.findChild<QPlainTextEdit*>("reportNotes")->setPlainText("## Found\n\nNothing.");
+    // Kept in case of a crash.
+    const QDir unsaved(m_fixture->folder.filePath("unsaved"));
+    QTRY_VERIFY_WITH_TIMEOUT(
+        unsaved.entryList({"*.json"}).size() == 1 &&
+            contentOf(unsaved.filePath(unsaved.entryList({"*.json"}).front())).contains("\"With notes\""),
+        20'000);
     const QString path = m_folder.filePath("noted.json");
     QVERIFY(window.saveRecordTo(path));
+    QVERIFY(unsaved.entryList({"*.json"}).isEmpty());
     window.findChild<QLineEdit*>("reportTitle")->setText("Other");
+    QVERIFY(window.saveRecordTo(m_folder.filePath("other.json")));
     window.openRecord(path);
     QVERIFY(m_fixture->awaitIdle());
     QCOMPARE(window.findChild<QLineEdit*>("reportTitle")->text(), QString("With notes"));
     QCOMPARE(window.findChild<QPlainTextEdit*>("reportNotes")->toPlainText(),
              QString("## Found\n\nNothing."));
     QVERIFY(!window.data().notesChanged());
+}
+
+// Whoever closes the window is asked about words that are not saved, about a saved run not.
+void ReportWindowTest::notesAreAskedAbout() {
+    MainWindow& window = *m_fixture->window;
+    window.close();
+    QVERIFY(!window.isVisible());
+    window.show();
+    window.openRecord(m_folder.filePath("noted.json"));
+    QVERIFY(m_fixture->awaitIdle());
+    window.findChild<QPlainTextEdit*>("reportNotes")->setPlainText("Not saved.");
+    window.close();
+    QVERIFY(window.isVisible());
+    auto* question = window.findChild<QMessageBox*>("askToSave");
+    QVERIFY(question != nullptr);
+    question->button(QMessageBox::Cancel)->click();
+    window.findChild<QPlainTextEdit*>("reportNotes")->setPlainText("## Found\n\nNothing.");
+    QVERIFY(window.saveRecordTo(m_folder.filePath("noted.json")));
 }
 
 void ReportWindowTest::reportGoesToFiles() {
