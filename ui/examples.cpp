@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "engine/formats/model_source.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
@@ -24,8 +25,8 @@ QVector<Example> bundledExamples() {
         if (!document.isObject()) continue;
         const QJsonObject object = document.object();
         const QString title = object.value(QLatin1String("_title")).toString();
-        examples.append({info.filePath(), title.isEmpty() ? info.completeBaseName() : title,
-                         object.value(QLatin1String("_about")).toString()});
+        examples.append({info.filePath(), title.isEmpty() ? info.completeBaseName() : bundledText(title),
+                         bundledText(object.value(QLatin1String("_about")).toString())});
     }
     std::stable_partition(examples.begin(), examples.end(), [](const Example& example) {
         return QFileInfo(example.path).completeBaseName() == QLatin1String("demo");

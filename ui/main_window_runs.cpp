@@ -9,6 +9,7 @@
 #include "ui/actions.h"
 #include "ui/autosave.h"
 #include "ui/chart/chart_link.h"
+#include "ui/chart/format.h"
 #include "ui/chart/view_history.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
@@ -64,8 +65,10 @@ void MainWindow::fillRunsMenu() {
     m_runsMenu->clear();
     const auto shown = m_data.finishedRecord();
     for (const FinishedRun& run : std::as_const(m_runs)) {
-        QString text = tr("%1 · %2 · %n token(s)", nullptr, run.record->experiment.new_tokens)
-                           .arg(run.when.toString(QStringLiteral("HH:mm:ss")), lanesText(*run.record));
+        const int tokens = run.record->experiment.new_tokens;
+        QString text = QStringLiteral("%1 · %2 · %3")
+                           .arg(run.when.toString(QStringLiteral("HH:mm:ss")), lanesText(*run.record),
+                                tokens == 1 ? tr("1 token") : tr("%1 tokens").arg(formatCount(tokens)));
         QAction* action = m_runsMenu->addAction(text.replace(QLatin1Char('&'), QStringLiteral("&&")));
         action->setCheckable(true);
         action->setChecked(run.record == shown);

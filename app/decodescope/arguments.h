@@ -23,6 +23,7 @@ struct Arguments {
     QString experiment;                 ///< window: experiment file to open
     QString model;                      ///< window: model to select
     QString open;                       ///< window: a record or model given without an option
+    QString language;                   ///< "system", "en", "de"; empty: not said
     bool autostart = true;              ///< window: run the demo at once when there is nothing else to show
 };
 

@@ -17,6 +17,7 @@
 #include "engine/core/text_file.h"
 #include "engine/experiment/record.h"
 #include "engine/formats/model_source.h"
+#include "ui/language.h"
 #include "ui/main_window.h"
 #include "ui/report/render.h"
 #include "ui/settings.h"
@@ -113,10 +114,12 @@ int showWindow(int argc, char** argv, const Arguments& arguments) {
     const int scale = std::clamp(Settings().get(settings::scale), 100, 200);
     if (scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR"))
         qputenv("QT_SCALE_FACTOR", QByteArray::number(scale / 100.0));
-    const QApplication app(argc, argv);
+    QApplication app(argc, argv);
     QGuiApplication::setDesktopFileName(QStringLiteral("org.decodescope.DecodeScope"));
     if (const auto icon = bundled_file("icons/hicolor/scalable/apps/org.decodescope.DecodeScope.svg"))
         QGuiApplication::setWindowIcon(QIcon(QString::fromStdString(icon->string())));
+    installLanguage(app,
+                    arguments.language.isEmpty() ? Settings().get(settings::language) : arguments.language);
     Theme theme;
     MainWindow window(theme, {.settingsPath = {},
                               .open = *file,
@@ -153,7 +156,8 @@ int main(int argc, char** argv) {
     if (arguments->action == Arguments::Action::render) {
         // Drawing to files needs no display, and must not fail for want of one.
         if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-        const QApplication app(argc, argv);
+        QApplication app(argc, argv);
+        installLanguage(app, arguments->language.isEmpty() ? QStringLiteral("en") : arguments->language);
         Theme theme;
         theme.setMode(Theme::Mode::Light);
         return render(*arguments);

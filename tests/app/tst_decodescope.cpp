@@ -220,6 +220,7 @@ void DecodescopeTest::badArguments_data() {
     row("twice", "--model a --model b", "--model was given twice");
     row("empty", "--model= ", "--model needs a value");
     row("too much", "--render a --out b --model c", "takes no model");
+    row("unknown language", "--language xx", "--language: expected one of system, en, de, but \"xx\"");
     row("no such record", "--render nowhere.json --out x", "nowhere.json");
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/chart/format.h"
 
-#include <QCoreApplication>
 #include <QLocale>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "ui/text.h"
 
 namespace decodescope {
 
@@ -48,7 +49,7 @@ int decimalsOfStep(double step) {
 }  // namespace
 
 QString notMeasured() {
-    return QCoreApplication::translate("decodescope::format", "not measured");
+    return tr("not measured");
 }
 
 QString formatCount(std::int64_t value) {

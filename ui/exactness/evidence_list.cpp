@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "ui/text.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/slim_scroll_bar.h"
 
@@ -41,7 +42,7 @@ void EvidenceList::setEvidence(const std::vector<VerdictEvidence>& evidence) {
     m_text.clear();
     int row = 0;
     for (const VerdictEvidence& item : evidence) {
-        const QString claim = QString::fromStdString(item.claim);
+        const QString claim = engineWord(item.claim);
         const QString words = QString::fromStdString(item.text);
         auto* mark = new ToneLabel(m_body);
         mark->setTone({item.held ? ColorRef::Role::good : ColorRef::Role::bad, 0});

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/exactness/exactness_charts.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -11,14 +9,11 @@
 #include "ui/chart/line_chart.h"
 #include "ui/report/definitions.h"
 #include "ui/report/record_charts.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
 namespace {
-
-QString tr(const char* source) {
-    return QCoreApplication::translate("ExactnessPage", source);
-}
 
 void addLimit(LineChart& chart, const QString& name, ColorRef color, double error, double end) {
     const std::array<double, 2> x{0, end};

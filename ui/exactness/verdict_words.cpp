@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/exactness/verdict_words.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include "ui/help/fault_kinds.h"
+#include "ui/text.h"
 
 namespace decodescope {
-
-namespace {
-
-QString tr(const char* source) {
-    return QCoreApplication::translate("Verdict", source);
-}
-
-}  // namespace
 
 VerdictLook lookOf(VerdictWord word) {
     using Role = ColorRef::Role;
@@ -29,7 +21,7 @@ VerdictLook lookOf(VerdictWord word) {
 }
 
 QString headlineOf(const Verdict& verdict) {
-    const QString kind = verdict.kind ? faultKindTitle(*verdict.kind).toLower() : QString();
+    const QString kind = verdict.kind ? faultKindTitle(*verdict.kind) : QString();
     switch (verdict.word) {
         case VerdictWord::equal: return tr("Equal: up to the rounding of f32");
         case VerdictWord::precision: return tr("Precision: rounding of a narrower type, no fault");

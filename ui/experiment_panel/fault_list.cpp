@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "ui/help/fault_kinds.h"
+#include "ui/text.h"
 #include "ui/theme/card.h"
 #include "ui/theme/theme.h"
 
@@ -18,7 +19,7 @@ namespace decodescope {
 namespace {
 
 QString text(const char* source) {
-    return QString::fromUtf8(source);
+    return bundledText(source);
 }
 
 }  // namespace
@@ -71,8 +72,8 @@ QVariant FaultListModel::data(const QModelIndex& index, int role) const {
         case descriptionRole: return text(info.description);
         case faultRole: return static_cast<int>(info.fault);
         case searchRole:
-            return QStringList{text(info.id),          text(info.title),         text(info.description),
-                               text(info.fingerprint), faultKindTitle(row.kind), text(info.fix)}
+            return QStringList{QString::fromUtf8(info.id), text(info.title),         text(info.description),
+                               text(info.fingerprint),     faultKindTitle(row.kind), text(info.fix)}
                 .join(QLatin1Char('\n'));
         case Qt::AccessibleTextRole: {
             const QString why = obstacle(info.fault);

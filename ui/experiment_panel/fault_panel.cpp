@@ -11,6 +11,7 @@
 
 #include "ui/experiment_panel/fault_list.h"
 #include "ui/experiment_panel/form_fields.h"
+#include "ui/text.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/slim_scroll_bar.h"
 
@@ -131,8 +132,8 @@ void FaultPanel::updateDetail() {
         m_detail->setText(tr("Tick a mistake to make it on purpose; the lane beside it stays right."));
     } else {
         const FaultInfo& info = fault_info(static_cast<Fault>(fault));
-        m_detail->setText(tr("What you should see: %1\nFix: %2")
-                              .arg(QString::fromUtf8(info.fingerprint), QString::fromUtf8(info.fix)));
+        m_detail->setText(
+            tr("What you should see: %1\nFix: %2").arg(bundledText(info.fingerprint), bundledText(info.fix)));
     }
 }
 

@@ -13,6 +13,7 @@
 #include "engine/formats/model_source.h"
 #include "ui/experiment_panel/form_fields.h"
 #include "ui/experiment_panel/lane_kinds.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
@@ -37,7 +38,7 @@ Value chosen(const QComboBox* box, Value otherwise) {
 }
 
 QString cacheName(CacheKind kind) {
-    return kind == CacheKind::static_ ? QStringLiteral("static") : QString::fromLatin1(to_string(kind));
+    return kind == CacheKind::static_ ? QStringLiteral("static") : engineWord(to_string(kind));
 }
 
 }  // namespace

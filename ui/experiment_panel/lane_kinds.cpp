@@ -8,14 +8,11 @@
 #include <string_view>
 
 #include "engine/experiment/experiment.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
 namespace {
-
-QString text(const char* source) {
-    return QCoreApplication::translate("LaneCard", source);
-}
 
 struct Entry {
     const char* word;  // of `lane_from_name`
@@ -24,55 +21,56 @@ struct Entry {
     const char* toolTip;
 };
 
-constexpr const char* noCache = QT_TRANSLATE_NOOP("LaneCard", "Without a cache");
-constexpr const char* exact = QT_TRANSLATE_NOOP("LaneCard", "Cache, full precision");
-constexpr const char* small = QT_TRANSLATE_NOOP("LaneCard", "Cache, smaller entries");
-constexpr const char* part = QT_TRANSLATE_NOOP("LaneCard", "Part of the context");
-constexpr const char* requests = QT_TRANSLATE_NOOP("LaneCard", "Several requests at once");
-constexpr const char* tokens = QT_TRANSLATE_NOOP("LaneCard", "Several tokens at once");
+constexpr const char* noCache = QT_TRANSLATE_NOOP("decodescope", "Without a cache");
+constexpr const char* exact = QT_TRANSLATE_NOOP("decodescope", "Cache, full precision");
+constexpr const char* small = QT_TRANSLATE_NOOP("decodescope", "Cache, smaller entries");
+constexpr const char* part = QT_TRANSLATE_NOOP("decodescope", "Part of the context");
+constexpr const char* requests = QT_TRANSLATE_NOOP("decodescope", "Several requests at once");
+constexpr const char* tokens = QT_TRANSLATE_NOOP("decodescope", "Several tokens at once");
 
 constexpr Entry entries[] = {
-    {"naive", noCache, QT_TRANSLATE_NOOP("LaneCard", "naive"),
-     QT_TRANSLATE_NOOP("LaneCard", "Every step runs the whole text again")},
-    {"naive-batch", noCache, QT_TRANSLATE_NOOP("LaneCard", "naive batch"),
-     QT_TRANSLATE_NOOP("LaneCard", "All requests in one call; every step runs their whole texts again")},
-    {"static", exact, QT_TRANSLATE_NOOP("LaneCard", "static"),
-     QT_TRANSLATE_NOOP("LaneCard", "Keys and values are written into memory reserved at the start")},
-    {"concat", exact, QT_TRANSLATE_NOOP("LaneCard", "concat"),
-     QT_TRANSLATE_NOOP("LaneCard", "Every step copies all keys and values into a larger block")},
-    {"paged", exact, QT_TRANSLATE_NOOP("LaneCard", "paged"),
-     QT_TRANSLATE_NOOP("LaneCard", "Keys and values lie in small blocks of a pool, found through a table")},
-    {"f16", small, QT_TRANSLATE_NOOP("LaneCard", "static f16"),
-     QT_TRANSLATE_NOOP("LaneCard", "Entries of 16 bits, 11 of them precision")},
-    {"bf16", small, QT_TRANSLATE_NOOP("LaneCard", "static bf16"),
-     QT_TRANSLATE_NOOP("LaneCard", "Entries of 16 bits with the range of f32 and 8 bits of precision")},
-    {"int8", small, QT_TRANSLATE_NOOP("LaneCard", "int8"),
-     QT_TRANSLATE_NOOP("LaneCard", "Entries of 8 bits, one scale per token and head")},
-    {"kivi4", small, QT_TRANSLATE_NOOP("LaneCard", "kivi 4 bits"),
-     QT_TRANSLATE_NOOP("LaneCard", "Keys per channel, values per token; the newest tokens stay in f32")},
-    {"kivi2", small, QT_TRANSLATE_NOOP("LaneCard", "kivi 2 bits"),
-     QT_TRANSLATE_NOOP("LaneCard", "Keys per channel, values per token; the newest tokens stay in f32")},
-    {"window", part, QT_TRANSLATE_NOOP("LaneCard", "window"),
-     QT_TRANSLATE_NOOP("LaneCard",
+    {"naive", noCache, QT_TRANSLATE_NOOP("decodescope", "naive"),
+     QT_TRANSLATE_NOOP("decodescope", "Every step runs the whole text again")},
+    {"naive-batch", noCache, QT_TRANSLATE_NOOP("decodescope", "naive batch"),
+     QT_TRANSLATE_NOOP("decodescope", "All requests in one call; every step runs their whole texts again")},
+    {"static", exact, QT_TRANSLATE_NOOP("decodescope", "static"),
+     QT_TRANSLATE_NOOP("decodescope", "Keys and values are written into memory reserved at the start")},
+    {"concat", exact, QT_TRANSLATE_NOOP("decodescope", "concat"),
+     QT_TRANSLATE_NOOP("decodescope", "Every step copies all keys and values into a larger block")},
+    {"paged", exact, QT_TRANSLATE_NOOP("decodescope", "paged"),
+     QT_TRANSLATE_NOOP("decodescope",
+                       "Keys and values lie in small blocks of a pool, found through a table")},
+    {"f16", small, QT_TRANSLATE_NOOP("decodescope", "static f16"),
+     QT_TRANSLATE_NOOP("decodescope", "Entries of 16 bits, 11 of them precision")},
+    {"bf16", small, QT_TRANSLATE_NOOP("decodescope", "static bf16"),
+     QT_TRANSLATE_NOOP("decodescope", "Entries of 16 bits with the range of f32 and 8 bits of precision")},
+    {"int8", small, QT_TRANSLATE_NOOP("decodescope", "int8"),
+     QT_TRANSLATE_NOOP("decodescope", "Entries of 8 bits, one scale per token and head")},
+    {"kivi4", small, QT_TRANSLATE_NOOP("decodescope", "kivi 4 bits"),
+     QT_TRANSLATE_NOOP("decodescope", "Keys per channel, values per token; the newest tokens stay in f32")},
+    {"kivi2", small, QT_TRANSLATE_NOOP("decodescope", "kivi 2 bits"),
+     QT_TRANSLATE_NOOP("decodescope", "Keys per channel, values per token; the newest tokens stay in f32")},
+    {"window", part, QT_TRANSLATE_NOOP("decodescope", "window"),
+     QT_TRANSLATE_NOOP("decodescope",
                        "Only the newest tokens and a few first ones are kept; the rest is "
                        "forgotten")},
-    {"batch", requests, QT_TRANSLATE_NOOP("LaneCard", "batch left"),
-     QT_TRANSLATE_NOOP("LaneCard", "All requests in one call; shorter prompts have pads in front")},
-    {"batch-right", requests, QT_TRANSLATE_NOOP("LaneCard", "batch right"),
-     QT_TRANSLATE_NOOP("LaneCard", "All requests in one call; shorter prompts have pads behind")},
-    {"batch-packed", requests, QT_TRANSLATE_NOOP("LaneCard", "batch packed"),
-     QT_TRANSLATE_NOOP("LaneCard", "All requests in one call, each with its own tokens only: no pads")},
-    {"continuous", requests, QT_TRANSLATE_NOOP("LaneCard", "continuous"),
-     QT_TRANSLATE_NOOP("LaneCard", "Requests join when there is room and leave when they are done")},
-    {"speculative", tokens, QT_TRANSLATE_NOOP("LaneCard", "n-gram drafts"),
-     QT_TRANSLATE_NOOP("LaneCard",
+    {"batch", requests, QT_TRANSLATE_NOOP("decodescope", "batch left"),
+     QT_TRANSLATE_NOOP("decodescope", "All requests in one call; shorter prompts have pads in front")},
+    {"batch-right", requests, QT_TRANSLATE_NOOP("decodescope", "batch right"),
+     QT_TRANSLATE_NOOP("decodescope", "All requests in one call; shorter prompts have pads behind")},
+    {"batch-packed", requests, QT_TRANSLATE_NOOP("decodescope", "batch packed"),
+     QT_TRANSLATE_NOOP("decodescope", "All requests in one call, each with its own tokens only: no pads")},
+    {"continuous", requests, QT_TRANSLATE_NOOP("decodescope", "continuous"),
+     QT_TRANSLATE_NOOP("decodescope", "Requests join when there is room and leave when they are done")},
+    {"speculative", tokens, QT_TRANSLATE_NOOP("decodescope", "n-gram drafts"),
+     QT_TRANSLATE_NOOP("decodescope",
                        "What followed the same words earlier is guessed and checked in one call")},
-    {"speculative-layers", tokens, QT_TRANSLATE_NOOP("LaneCard", "layer drafts"),
-     QT_TRANSLATE_NOOP("LaneCard", "The model's own first layers guess, the whole model checks")},
-    {"speculative-model", tokens, QT_TRANSLATE_NOOP("LaneCard", "model drafts"),
-     QT_TRANSLATE_NOOP("LaneCard", "A smaller model with the same vocabulary guesses, the model checks")},
-    {"beam", tokens, QT_TRANSLATE_NOOP("LaneCard", "beam search"),
-     QT_TRANSLATE_NOOP("LaneCard", "The likeliest continuations side by side")},
+    {"speculative-layers", tokens, QT_TRANSLATE_NOOP("decodescope", "layer drafts"),
+     QT_TRANSLATE_NOOP("decodescope", "The model's own first layers guess, the whole model checks")},
+    {"speculative-model", tokens, QT_TRANSLATE_NOOP("decodescope", "model drafts"),
+     QT_TRANSLATE_NOOP("decodescope", "A smaller model with the same vocabulary guesses, the model checks")},
+    {"beam", tokens, QT_TRANSLATE_NOOP("decodescope", "beam search"),
+     QT_TRANSLATE_NOOP("decodescope", "The likeliest continuations side by side")},
 };
 
 LaneSpec laneOf(std::string_view word) {
@@ -99,18 +97,18 @@ QString cacheWords(const LaneSpec& spec) {
     QString words;
     switch (cache.kind) {
         case CacheKind::none: return {};
-        case CacheKind::concat: words = text("concat cache, copied each step"); break;
-        case CacheKind::static_: words = text("static cache"); break;
-        case CacheKind::paged: words = text("paged cache, blocks of %1").arg(cache.block); break;
-        case CacheKind::window: words = text("cache that forgets"); break;
-        case CacheKind::int8: words = text("int8 cache"); break;
+        case CacheKind::concat: words = tr("concat cache, copied each step"); break;
+        case CacheKind::static_: words = tr("static cache"); break;
+        case CacheKind::paged: words = tr("paged cache, blocks of %1").arg(cache.block); break;
+        case CacheKind::window: words = tr("cache that forgets"); break;
+        case CacheKind::int8: words = tr("int8 cache"); break;
         case CacheKind::kivi:
-            words = text("kivi cache of %1 bits, newest %2 in f32").arg(cache.bits).arg(cache.residual);
+            words = tr("kivi cache of %1 bits, newest %2 in f32").arg(cache.bits).arg(cache.residual);
             break;
     }
     if (cache.dtype != DType::f32)
         words += QStringLiteral(", ") + QString::fromLatin1(to_string(cache.dtype));
-    if (cache.share_prefixes) words += text(", equal prefixes shared");
+    if (cache.share_prefixes) words += tr(", equal prefixes shared");
     return words;
 }
 
@@ -118,14 +116,14 @@ QString batchWords(const LaneSpec& spec) {
     switch (spec.batching) {
         case Batching::single: return {};
         case Batching::static_:
-            return spec.padding == Padding::left    ? text("one batch, pads in front")
-                   : spec.padding == Padding::right ? text("one batch, pads behind")
-                                                    : text("one batch without pads");
+            return spec.padding == Padding::left    ? tr("one batch, pads in front")
+                   : spec.padding == Padding::right ? tr("one batch, pads behind")
+                                                    : tr("one batch without pads");
         case Batching::continuous: break;
     }
-    QString words = spec.max_rows > 0 ? text("continuous batch of up to %1").arg(spec.max_rows)
-                                      : text("continuous batch");
-    if (spec.budget > 0) words += text(" and %1 tokens").arg(spec.budget);
+    QString words =
+        spec.max_rows > 0 ? tr("continuous batch of up to %1").arg(spec.max_rows) : tr("continuous batch");
+    if (spec.budget > 0) words += tr(" and %1 tokens").arg(spec.budget);
     return words;
 }
 
@@ -133,10 +131,10 @@ QString draftWords(const LaneSpec& spec) {
     const DraftSpec& draft = spec.draft;
     switch (draft.kind) {
         case DraftKind::ngram:
-            return text("%1 drafts after %2 equal tokens").arg(draft.tokens).arg(draft.ngram);
-        case DraftKind::layers: return text("%1 drafts from %2 layers").arg(draft.tokens).arg(draft.layers);
+            return tr("%1 drafts after %2 equal tokens").arg(draft.tokens).arg(draft.ngram);
+        case DraftKind::layers: return tr("%1 drafts from %2 layers").arg(draft.tokens).arg(draft.layers);
         case DraftKind::model:
-            return text("%1 drafts from %2").arg(QString::number(draft.tokens), modelRefText(draft.model));
+            return tr("%1 drafts from %2").arg(QString::number(draft.tokens), modelRefText(draft.model));
     }
     return {};
 }
@@ -147,7 +145,7 @@ const QVector<LaneKind>& laneKinds() {
     static const QVector<LaneKind> kinds = [] {
         QVector<LaneKind> all;
         for (const Entry& entry : entries)
-            all.append({text(entry.group), text(entry.title), text(entry.toolTip), laneOf(entry.word)});
+            all.append({tr(entry.group), tr(entry.title), tr(entry.toolTip), laneOf(entry.word)});
         return all;
     }();
     return kinds;
@@ -252,19 +250,19 @@ void dropForeignSettings(LaneSpec& lane) {
 
 QString laneDescription(const LaneSpec& spec) {
     QStringList parts;
-    if (spec.mode == LaneMode::naive) parts << text("whole text every step");
+    if (spec.mode == LaneMode::naive) parts << tr("whole text every step");
     if (spec.mode == LaneMode::speculative) parts << draftWords(spec);
-    if (spec.mode == LaneMode::beam) parts << text("%1 beams").arg(spec.beams);
+    if (spec.mode == LaneMode::beam) parts << tr("%1 beams").arg(spec.beams);
     parts << batchWords(spec) << cacheWords(spec);
     if (spec.window.size > 0) {
         parts << (spec.window.sinks > 0
-                      ? text("sees %1 tokens and the first %2").arg(spec.window.size).arg(spec.window.sinks)
-                      : text("sees %1 tokens").arg(spec.window.size));
+                      ? tr("sees %1 tokens and the first %2").arg(spec.window.size).arg(spec.window.sinks)
+                      : tr("sees %1 tokens").arg(spec.window.size));
     }
-    if (spec.cache.capacity > 0) parts << text("capacity %1").arg(spec.cache.capacity);
+    if (spec.cache.capacity > 0) parts << tr("capacity %1").arg(spec.cache.capacity);
     if (!spec.prefill_partition.empty() || spec.prefill_chunk > 0)
-        parts << text("prefill in chunks of %1").arg(prefillText(spec));
-    if (spec.allocation == AllocationPolicy::fresh) parts << text("fresh buffers every step");
+        parts << tr("prefill in chunks of %1").arg(prefillText(spec));
+    if (spec.allocation == AllocationPolicy::fresh) parts << tr("fresh buffers every step");
     parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));
 }

@@ -21,6 +21,7 @@
 #include "engine/fault/fault_catalogue.h"
 #include "engine/formats/model_source.h"
 #include "ui/help/fault_kinds.h"
+#include "ui/text.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/slim_scroll_bar.h"
@@ -29,14 +30,10 @@ namespace decodescope {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("FaultHelp", source);
-}
-
 HelpPicture pictureOf(const QJsonObject& object) {
-    HelpPicture picture{object.value(QLatin1String("caption")).toString(), {}};
+    HelpPicture picture{bundledText(object.value(QLatin1String("caption")).toString()), {}};
     for (const QJsonValue& value : object.value(QLatin1String("rows")).toArray()) {
-        const QStringList parts = value.toString().split(QLatin1Char('|'));
+        const QStringList parts = bundledText(value.toString()).split(QLatin1Char('|'));
         picture.rows.append({parts.value(0).trimmed(),
                              parts.value(1).simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts)});
     }
@@ -45,6 +42,8 @@ HelpPicture pictureOf(const QJsonObject& object) {
 
 /// The page of one kind.
 class HelpPage : public QWidget {
+    Q_DECLARE_TR_FUNCTIONS(decodescope::HelpPage)
+
 public:
     explicit HelpPage(QWidget* parent) : QWidget(parent) {
         const CardMetrics metrics(font());
@@ -75,8 +74,7 @@ public:
         QStringList faults;
         for (const FaultInfo& info : fault_catalogue()) {
             if (info.kind == entry.kind)
-                faults << QStringLiteral("• %1: %2")
-                              .arg(QString::fromUtf8(info.title), QString::fromUtf8(info.fix));
+                faults << QStringLiteral("• %1: %2").arg(bundledText(info.title), bundledText(info.fix));
         }
         m_faults->setText(faults.isEmpty() ? tr("None in the Faults list.") : faults.join(QLatin1Char('\n')));
     }
@@ -119,8 +117,8 @@ Result<QVector<HelpEntry>> faultHelpEntries() {
             const QJsonObject object = value.toObject();
             if (object.value(QLatin1String("kind")).toString() != name) continue;
             HelpEntry entry{kind,
-                            object.value(QLatin1String("text")).toString(),
-                            object.value(QLatin1String("formula")).toString(),
+                            bundledText(object.value(QLatin1String("text")).toString()),
+                            bundledText(object.value(QLatin1String("formula")).toString()),
                             {}};
             for (const QJsonValue& picture : object.value(QLatin1String("pictures")).toArray())
                 entry.pictures.append(pictureOf(picture.toObject()));

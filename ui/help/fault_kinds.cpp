@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/help/fault_kinds.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include "engine/fault/fault_catalogue.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
 QString faultKindTitle(FaultKind kind) {
-    const auto tr = [](const char* source) { return QCoreApplication::translate("FaultKinds", source); };
     switch (kind) {
         case FaultKind::position: return tr("Position ids");
         case FaultKind::mask: return tr("Causal mask");
@@ -35,7 +34,7 @@ QString faultTitles(const std::vector<std::string>& ids) {
     QStringList titles;
     for (const std::string& id : ids) {
         const Result<Fault> fault = fault_from_id(id);
-        titles << (fault ? QString::fromUtf8(fault_info(*fault).title) : QString::fromStdString(id));
+        titles << (fault ? bundledText(fault_info(*fault).title) : QString::fromStdString(id));
     }
     return titles.join(QStringLiteral(", "));
 }

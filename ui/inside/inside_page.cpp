@@ -15,6 +15,7 @@
 
 #include "ui/chart/format.h"
 #include "ui/inside/inside_views.h"
+#include "ui/text.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/labels.h"
 
@@ -344,10 +345,9 @@ void InsidePage::showStep(const std::shared_ptr<const StepView>& view) {
     if (static_cast<int>(view->lane) != m_lane->currentIndex() || view->step != m_slider->value()) return;
     m_waiting = false;
     m_slowAnswer.stop();
-    m_stepCard->setCorner(
-        view->step == 0
-            ? tr("%1").arg(QString::fromLatin1(to_string(view->phase)))
-            : tr("%1 · step %2").arg(QString::fromLatin1(to_string(view->phase))).arg(view->step));
+    m_stepCard->setCorner(view->step == 0
+                              ? engineWord(to_string(view->phase))
+                              : tr("%1 · step %2").arg(engineWord(to_string(view->phase))).arg(view->step));
     {
         const QSignalBlocker blocker(m_callBox);
         m_callBox->setRange(1, view->n_call);

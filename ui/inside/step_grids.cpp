@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/inside/step_grids.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 #include <array>
 
 #include "ui/inside/step_words.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
@@ -15,10 +14,6 @@ namespace {
 // Texts of larger grids cannot be read anyway.
 constexpr std::size_t mostTexts = 20'000;
 constexpr int n_request_color = 8;
-
-QString text(const char* source) {
-    return QCoreApplication::translate("StepGrids", source);
-}
 
 std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -32,9 +27,9 @@ QStringList queryLabels(const CallView& view) {
     QStringList labels;
     for (std::size_t b = 0; b < view.rows.size(); ++b) {
         for (const QueryView& query : view.rows[b].queries) {
-            const QString position = query.expected < 0 ? text("pad") : QString::number(query.expected);
+            const QString position = query.expected < 0 ? tr("pad") : QString::number(query.expected);
             labels << (single     ? position
-                       : one_each ? text("row %1").arg(b)
+                       : one_each ? tr("row %1").arg(b)
                                   : QStringLiteral("%1 · %2").arg(b).arg(position));
         }
     }
@@ -89,7 +84,7 @@ KeyPlaces placesOf(const CallView& view, const QSize& room) {
 QStringList lineLabels(const CallView& view, const KeyPlaces& places) {
     QStringList labels;
     for (int row = 0; row < places.rows(); ++row)
-        labels << (view.rows.size() == 1 ? QString::number(row * places.columns()) : text("row %1").arg(row));
+        labels << (view.rows.size() == 1 ? QString::number(row * places.columns()) : tr("row %1").arg(row));
     return labels;
 }
 
@@ -123,10 +118,9 @@ void fillMask(CellGrid& grid, const StepView& step) {
         const ColorRef color = cell == MaskCell::wrongly_seen     ? ColorRef{ColorRef::Role::bad, 0}
                                : cell == MaskCell::wrongly_hidden ? ColorRef{ColorRef::Role::warn, 0}
                                                                   : ColorRef::cell(index(i));
-        kinds.push_back({QString::fromLatin1(to_string(cell)), color, occurs[index(i)], ranks[index(i)]});
+        kinds.push_back({engineWord(to_string(cell)), color, occurs[index(i)], ranks[index(i)]});
     }
-    kinds.push_back(
-        {text("no such key"), ColorRef::cell(index(static_cast<int>(CellState::empty))), false, 0});
+    kinds.push_back({tr("no such key"), ColorRef::cell(index(static_cast<int>(CellState::empty))), false, 0});
     grid.setKinds(kinds);
     grid.setCells(rows, columns, step.mask);
     grid.setRowLabels(queryLabels(view));
@@ -146,7 +140,7 @@ void fillWeights(HeatMap& map, const StepView& step) {
     map.setRowSeparators(whole ? rowSeparators(step.view) : QVector<int>());
     map.setColumnSeparators(whole ? firstOfCall(step.view) : QVector<int>());
     map.setNote(whole ? QString()
-                      : text("each cell shows the largest of %1 × %2 weights")
+                      : tr("each cell shows the largest of %1 × %2 weights")
                             .arg(weights.query_bin)
                             .arg(weights.key_bin));
 }
@@ -154,7 +148,7 @@ void fillWeights(HeatMap& map, const StepView& step) {
 void fillHeads(SmallMultiples& tiles, const StepView& step) {
     std::vector<SmallMultiples::Tile> list;
     for (const WeightMatrix& head : step.heads)
-        list.push_back({text("head %1").arg(head.head), head.rows(), head.columns(), head.values});
+        list.push_back({tr("head %1").arg(head.head), head.rows(), head.columns(), head.values});
     tiles.setTiles(std::move(list));
 }
 
@@ -189,10 +183,10 @@ KeyPlaces fillPositions(CellGrid& grid, const StepView& step, const QSize& room)
         }
     }
     const auto cell = [](CellState state) { return ColorRef::cell(static_cast<std::size_t>(state)); };
-    grid.setKinds({{text("key from the cache"), ColorRef{ColorRef::Role::accent_soft, 0}, occurs[cached], 1},
-                   {text("key and query of this call"), cell(CellState::visible), occurs[fresh], 3},
-                   {text("padding"), cell(CellState::padding), occurs[pad], 2},
-                   {text("empty slot"), cell(CellState::empty), occurs[empty], 0},
+    grid.setKinds({{tr("key from the cache"), ColorRef{ColorRef::Role::accent_soft, 0}, occurs[cached], 1},
+                   {tr("key and query of this call"), cell(CellState::visible), occurs[fresh], 3},
+                   {tr("padding"), cell(CellState::padding), occurs[pad], 2},
+                   {tr("empty slot"), cell(CellState::empty), occurs[empty], 0},
                    {QString(), cell(CellState::empty), false, -1}});
     grid.setCells(places.rows(), places.columns(), kinds);
     grid.setTexts(std::move(used), std::move(expected));
@@ -281,13 +275,13 @@ KeyPlaces fillCache(CellGrid& grid, const StepView& step, CacheLabel label, cons
     std::vector<CellKind> list;
     for (int i = 0; i < n_request_color; ++i)
         list.push_back(
-            {text("request %1").arg(StepWords::request(i)), ColorRef::lane(i + 1), occurs[index(i)], 4});
+            {tr("request %1").arg(StepWords::request(i)), ColorRef::lane(i + 1), occurs[index(i)], 4});
     const auto cell = [](CellState state) { return ColorRef::cell(static_cast<std::size_t>(state)); };
-    list.push_back({text("padding"), cell(CellState::padding), occurs[pad], 3});
-    list.push_back({text("empty slot"), cell(CellState::future), occurs[slack], 1});
-    list.push_back({text("free block"), cell(CellState::empty), occurs[free_block], 0});
-    list.push_back({text("shared prefix"), ColorRef{ColorRef::Role::good, 0}, occurs[shared], 6});
-    list.push_back({text("forgotten after this call"), cell(CellState::outside_window), occurs[evicted], 5});
+    list.push_back({tr("padding"), cell(CellState::padding), occurs[pad], 3});
+    list.push_back({tr("empty slot"), cell(CellState::future), occurs[slack], 1});
+    list.push_back({tr("free block"), cell(CellState::empty), occurs[free_block], 0});
+    list.push_back({tr("shared prefix"), ColorRef{ColorRef::Role::good, 0}, occurs[shared], 6});
+    list.push_back({tr("forgotten after this call"), cell(CellState::outside_window), occurs[evicted], 5});
     list.push_back({QString(), cell(CellState::empty), false, -1});
     grid.setKinds(list);
     grid.setCells(places.rows(), places.columns(), kinds);
@@ -307,20 +301,20 @@ KeyPlaces fillCache(CellGrid& grid, const StepView& step, CacheLabel label, cons
 }
 
 void fillTimes(BarChart& chart, const TimeSplit& split, int layer) {
-    chart.setParts({{text("attention"), ColorRef::lane(1)},
-                    {text("MLP"), ColorRef::lane(0)},
-                    {text("head"), ColorRef::lane(4)},
-                    {text("other"), ColorRef{ColorRef::Role::muted, 0}}});
+    chart.setParts({{tr("attention"), ColorRef::lane(1)},
+                    {tr("MLP"), ColorRef::lane(0)},
+                    {tr("head"), ColorRef::lane(4)},
+                    {tr("other"), ColorRef{ColorRef::Role::muted, 0}}});
     std::vector<BarChart::Bar> bars;
     const auto ns = [](std::int64_t value) { return static_cast<double>(value); };
     for (std::size_t i = 0; i < split.layers.size(); ++i) {
         const LayerTime& time = split.layers[i];
-        bars.push_back({text("layer %1").arg(i),
+        bars.push_back({tr("layer %1").arg(i),
                         {ns(time.attention_ns), ns(time.mlp_ns), 0, ns(time.other_ns)},
                         static_cast<int>(i) == layer});
     }
-    bars.push_back({text("head"), {0, 0, ns(split.head_ns), 0}, false});
-    bars.push_back({text("other"), {0, 0, 0, ns(split.other_ns)}, false});
+    bars.push_back({tr("head"), {0, 0, ns(split.head_ns), 0}, false});
+    bars.push_back({tr("other"), {0, 0, 0, ns(split.other_ns)}, false});
     chart.setBars(std::move(bars));
 }
 

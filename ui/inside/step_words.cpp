@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/inside/step_words.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 
 #include "ui/chart/format.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
 namespace {
-
-QString text(const char* source) {
-    return QCoreApplication::translate("StepWords", source);
-}
 
 std::size_t index(int i) {
     return static_cast<std::size_t>(i);
@@ -55,23 +50,23 @@ const SlotView& StepWords::slot(int row, int key) const {
 }
 
 QString StepWords::request(int request) {
-    if (request < 0) return text("nobody");
+    if (request < 0) return tr("nobody");
     QString name;
     for (int i = request; i >= 0; i = i / 26 - 1) name.prepend(QChar(u'A' + i % 26));
     return name;
 }
 
 QString StepWords::rowName(int row) const {
-    return view().rows.size() == 1 ? QString() : text(" of row %1").arg(row);
+    return view().rows.size() == 1 ? QString() : tr(" of row %1").arg(row);
 }
 
 QString StepWords::token(int id) const {
     if (id < 0) return {};
-    if (m_tokenizer == nullptr) return text("token %1").arg(id);
+    if (m_tokenizer == nullptr) return tr("token %1").arg(id);
     const std::int32_t one[] = {id};
     QString written = QString::fromStdString(m_tokenizer->decode(one));
     written.replace(QLatin1Char('\n'), QStringLiteral("\\n"));
-    return text("token “%1”").arg(written);
+    return tr("token “%1”").arg(written);
 }
 
 QString StepWords::heading() const {
@@ -87,26 +82,26 @@ QString StepWords::heading() const {
         most = std::max(most, n);
         for (const SlotView& key : row.keys) stored += key.position >= 0 && !key.from_call;
     }
-    const QString what = m_step.phase == Phase::prefill ? text("prefill") : text("step %1").arg(m_step.step);
-    const QString tokens = queries == 1 ? text("one token") : text("%1 tokens").arg(count(queries));
+    const QString what = m_step.phase == Phase::prefill ? tr("prefill") : tr("step %1").arg(m_step.step);
+    const QString tokens = queries == 1 ? tr("one token") : tr("%1 tokens").arg(count(queries));
     QString how;
     if (rows_fed > 1) {
-        how = most == 1 ? text("%1 rows, one token each").arg(rows_fed)
-                        : text("%1 rows of up to %2 tokens").arg(rows_fed).arg(count(most));
+        how = most == 1 ? tr("%1 rows, one token each").arg(rows_fed)
+                        : tr("%1 rows of up to %2 tokens").arg(rows_fed).arg(count(most));
     } else if (!view().cached) {
-        how = m_step.step == 0 ? text("the whole prompt of %1").arg(count(queries))
-                               : text("all %1 tokens once more").arg(count(queries));
+        how = m_step.step == 0 ? tr("the whole prompt of %1").arg(count(queries))
+                               : tr("all %1 tokens once more").arg(count(queries));
     } else {
         how = tokens;
     }
-    if (view().cached && stored > 0) how = text("%1 after %2 cached").arg(how, count(stored));
+    if (view().cached && stored > 0) how = tr("%1 after %2 cached").arg(how, count(stored));
     QString call;
-    if (m_step.n_call > 1) call = text(" · call %1 of %2").arg(m_step.call + 1).arg(m_step.n_call);
-    return text("query × key · %1: %2%3").arg(what, how, call);
+    if (m_step.n_call > 1) call = tr(" · call %1 of %2").arg(m_step.call + 1).arg(m_step.n_call);
+    return tr("query × key · %1: %2%3").arg(what, how, call);
 }
 
 QString StepWords::keys() const {
-    if (!view().cached) return text("every key is computed in this call");
+    if (!view().cached) return tr("every key is computed in this call");
     std::int64_t cached = 0;
     std::int64_t fresh = 0;
     std::int64_t pads = 0;
@@ -118,18 +113,18 @@ QString StepWords::keys() const {
         }
     }
     QString words = cached == 0
-                        ? text("every key is computed in this call")
-                        : text("%1 keys from the cache, %2 of this call").arg(count(cached), count(fresh));
-    if (pads > 0) words += text(", %1 pads").arg(count(pads));
+                        ? tr("every key is computed in this call")
+                        : tr("%1 keys from the cache, %2 of this call").arg(count(cached), count(fresh));
+    if (pads > 0) words += tr(", %1 pads").arg(count(pads));
     return words;
 }
 
 QString StepWords::summary() const {
     QString words =
-        text("%1 of %2 query-key pairs are visible.").arg(count(m_step.n_visible), count(m_step.n_pair));
+        tr("%1 of %2 query-key pairs are visible.").arg(count(m_step.n_visible), count(m_step.n_pair));
     if (view().n_accepted >= 0) {
         words += QLatin1Char(' ') +
-                 text("%1 of %2 drafts were kept.")
+                 tr("%1 of %2 drafts were kept.")
                      .arg(view().n_accepted)
                      .arg(view().rows.empty() ? 0 : static_cast<int>(view().rows[0].queries.size()) - 1);
     }
@@ -141,12 +136,12 @@ bool StepWords::isRight() const {
 }
 
 QString StepWords::verdict() const {
-    if (!view().error.empty()) return text("this call failed");
+    if (!view().error.empty()) return tr("this call failed");
     const std::int64_t cells = m_step.n_wrong_cell;
     for (std::size_t b = 0; b < view().rows.size(); ++b) {
         for (const QueryView& query : view().rows[b].queries) {
             if (query.used >= 0 && query.used != query.expected) {
-                return text("position fault: row %1 expects %2, used %3")
+                return tr("position fault: row %1 expects %2, used %3")
                     .arg(b)
                     .arg(query.expected)
                     .arg(query.used);
@@ -154,68 +149,66 @@ QString StepWords::verdict() const {
         }
     }
     if (cells > 0)
-        return cells == 1 ? text("mask fault: one pair against the rule")
-                          : text("mask fault: %1 pairs against the rule").arg(count(cells));
+        return cells == 1 ? tr("mask fault: one pair against the rule")
+                          : tr("mask fault: %1 pairs against the rule").arg(count(cells));
     if (const int wrong = view().n_wrong_positions(); wrong > 0)
-        return text("position fault: %1 keys have another position id").arg(count(wrong));
-    return text("mask and positions follow the rules");
+        return tr("position fault: %1 keys have another position id").arg(count(wrong));
+    return tr("mask and positions follow the rules");
 }
 
 QString StepWords::queryName(QueryPlace place) const {
     const QueryView& query = view().rows.at(index(place.row)).queries.at(index(place.query));
-    return text("Query %1%2").arg(query.expected >= 0 ? query.expected : place.query).arg(rowName(place.row));
+    return tr("Query %1%2").arg(query.expected >= 0 ? query.expected : place.query).arg(rowName(place.row));
 }
 
 QString StepWords::keyName(int row, int key) const {
     const SlotView& here = slot(row, key);
-    return here.expected >= 0 && here.expected != key
-               ? text("key %1 (position %2)").arg(key).arg(here.expected)
-               : text("key %1").arg(key);
+    return here.expected >= 0 && here.expected != key ? tr("key %1 (position %2)").arg(key).arg(here.expected)
+                                                      : tr("key %1").arg(key);
 }
 
 QString StepWords::cell(int line, int key) const {
     const QueryPlace place = queryAt(view(), line);
     if (place.row < 0 || key < 0) return {};
-    if (key >= view().plan.n_slot(place.row)) return text("Row %1 has no key %2.").arg(place.row).arg(key);
+    if (key >= view().plan.n_slot(place.row)) return tr("Row %1 has no key %2.").arg(place.row).arg(key);
     const QueryView& query = view().rows[index(place.row)].queries.at(index(place.query));
     if (query.expected == slot_padding && view().n_seen(place.row, place.query) == 0)
-        return text("Token %1 of row %2 is padding: it sees nothing, and nothing is read from it.")
+        return tr("Token %1 of row %2 is padding: it sees nothing, and nothing is read from it.")
             .arg(place.query)
             .arg(place.row);
     const SlotView& there = slot(place.row, key);
     const QString who = queryName(place);
     const QString whom = keyName(place.row, key);
     const MaskCell kind = view().cell(place.row, place.query, key);
-    const auto cannot = [&](const QString& why) { return text("%1 cannot see %2: %3.").arg(who, whom, why); };
+    const auto cannot = [&](const QString& why) { return tr("%1 cannot see %2: %3.").arg(who, whom, why); };
     QString words;
     switch (kind) {
         case MaskCell::visible: {
             const int back = query.expected - there.expected;
-            const QString origin = there.from_call ? text("of this call") : text("from the cache");
-            words = back == 0 ? text("%1 sees %2, its own.").arg(who, whom)
+            const QString origin = there.from_call ? tr("of this call") : tr("from the cache");
+            words = back == 0 ? tr("%1 sees %2, its own.").arg(who, whom)
                     : back == 1
-                        ? text("%1 sees %2, one position back (%3).").arg(who, whom, origin)
-                        : text("%1 sees %2, %3 positions back (%4).").arg(who, whom).arg(back).arg(origin);
+                        ? tr("%1 sees %2, one position back (%3).").arg(who, whom, origin)
+                        : tr("%1 sees %2, %3 positions back (%4).").arg(who, whom).arg(back).arg(origin);
             break;
         }
-        case MaskCell::future: words = cannot(text("it lies in the future")); break;
-        case MaskCell::padding: words = cannot(text("padding")); break;
-        case MaskCell::outside_window: words = cannot(text("it lies outside the window")); break;
-        case MaskCell::empty: words = cannot(text("the slot is empty")); break;
+        case MaskCell::future: words = cannot(tr("it lies in the future")); break;
+        case MaskCell::padding: words = cannot(tr("padding")); break;
+        case MaskCell::outside_window: words = cannot(tr("it lies outside the window")); break;
+        case MaskCell::empty: words = cannot(tr("the slot is empty")); break;
         case MaskCell::wrongly_seen:
-            words = text("%1 sees %2, although the rule hides it: %3.")
-                        .arg(who, whom,
-                             QString::fromLatin1(to_string(view().plan.cell(place.row, place.query, key))));
+            words = tr("%1 sees %2, although the rule hides it: %3.")
+                        .arg(who, whom, engineWord(to_string(view().plan.cell(place.row, place.query, key))));
             break;
         case MaskCell::wrongly_hidden:
-            words = text("%1 does not see %2, although the rule shows it.").arg(who, whom);
+            words = tr("%1 does not see %2, although the rule shows it.").arg(who, whom);
             break;
     }
     if (m_step.weights && m_step.weights->query_bin == 1 && m_step.weights->key_bin == 1 &&
         (kind == MaskCell::visible || kind == MaskCell::wrongly_seen)) {
         const WeightMatrix& weights = *m_step.weights;
         const float weight = weights.values[index(line) * index(weights.columns()) + index(key)];
-        words += QLatin1Char(' ') + text("Weight %1 in head %2 of layer %3.")
+        words += QLatin1Char(' ') + tr("Weight %1 in head %2 of layer %3.")
                                         .arg(formatNumber(static_cast<double>(weight)))
                                         .arg(weights.head)
                                         .arg(m_step.layer);
@@ -230,11 +223,11 @@ QString StepWords::cell(int line, int key) const {
         }
     }
     const QString all =
-        cached + fresh == 1 ? text("It sees one key") : text("It sees %1 keys").arg(count(cached + fresh));
+        cached + fresh == 1 ? tr("It sees one key") : tr("It sees %1 keys").arg(count(cached + fresh));
     words += QLatin1Char(' ') +
              (cached == 0 || fresh == 0
-                  ? text("%1 in all.").arg(all)
-                  : text("%1: %2 from the cache, %3 of this call.").arg(all, count(cached), count(fresh)));
+                  ? tr("%1 in all.").arg(all)
+                  : tr("%1: %2 from the cache, %3 of this call.").arg(all, count(cached), count(fresh)));
     return words;
 }
 
@@ -242,23 +235,21 @@ QString StepWords::position(int row, int key) const {
     if (row < 0 || index(row) >= view().rows.size() || index(key) >= view().rows[index(row)].keys.size())
         return {};
     const SlotView& here = slot(row, key);
-    const QString name = text("Key %1%2").arg(key).arg(rowName(row));
-    if (here.position == slot_padding) return text("%1 is padding: it has no position.").arg(name);
-    if (here.position < 0) return text("%1: the slot is empty.").arg(name);
-    QString words = here.used == here.expected
-                        ? text("%1 was made with position id %2, as expected.").arg(name).arg(here.used)
-                    : here.expected < 0
-                        ? text("%1 was made with position id %2; nobody expects it.").arg(name).arg(here.used)
-                        : text("%1 was made with position id %2, expected %3.")
-                              .arg(name)
-                              .arg(here.used)
-                              .arg(here.expected);
+    const QString name = tr("Key %1%2").arg(key).arg(rowName(row));
+    if (here.position == slot_padding) return tr("%1 is padding: it has no position.").arg(name);
+    if (here.position < 0) return tr("%1: the slot is empty.").arg(name);
+    QString words =
+        here.used == here.expected
+            ? tr("%1 was made with position id %2, as expected.").arg(name).arg(here.used)
+        : here.expected < 0
+            ? tr("%1 was made with position id %2; nobody expects it.").arg(name).arg(here.used)
+            : tr("%1 was made with position id %2, expected %3.").arg(name).arg(here.used).arg(here.expected);
     const int q = queryOfKey(view(), row, key);
     if (here.from_call && q >= 0) {
         const QueryView& query = view().rows[index(row)].queries[index(q)];
         if (query.used != here.used)
-            words += QLatin1Char(' ') +
-                     text("Its query used %1, expected %2.").arg(query.used).arg(query.expected);
+            words +=
+                QLatin1Char(' ') + tr("Its query used %1, expected %2.").arg(query.used).arg(query.expected);
     }
     return words;
 }
@@ -267,25 +258,25 @@ QString StepWords::storage(int row, int key) const {
     if (row < 0 || index(row) >= view().rows.size() || index(key) >= view().rows[index(row)].keys.size())
         return {};
     const SlotView& here = slot(row, key);
-    const QString name = text("Slot %1%2").arg(key).arg(rowName(row));
-    if (here.position == slot_padding) return text("%1 holds a pad: bytes without a use.").arg(name);
-    if (here.position < 0) return text("%1 is empty.").arg(name);
-    QString words = text("%1: %2 at position %3, request %4")
+    const QString name = tr("Slot %1%2").arg(key).arg(rowName(row));
+    if (here.position == slot_padding) return tr("%1 holds a pad: bytes without a use.").arg(name);
+    if (here.position < 0) return tr("%1 is empty.").arg(name);
+    QString words = tr("%1: %2 at position %3, request %4")
                         .arg(name, token(here.token))
                         .arg(here.expected)
                         .arg(request(here.request));
     const int age = m_step.step - here.step;
-    words += here.step < 0 ? text(", taken over from a known prefix")
-             : age == 0    ? text(", stored in this step")
-             : age == 1    ? text(", stored one step ago")
-                           : text(", stored %1 steps ago").arg(count(age));
+    words += here.step < 0 ? tr(", taken over from a known prefix")
+             : age == 0    ? tr(", stored in this step")
+             : age == 1    ? tr(", stored one step ago")
+                           : tr(", stored %1 steps ago").arg(count(age));
     if (here.block >= 0) {
-        words += text(", block %1").arg(here.block);
+        words += tr(", block %1").arg(here.block);
         const int references = view().blocks.at(index(here.block)).references;
-        if (references > 1) words += text(" shared by %1 rows").arg(references);
+        if (references > 1) words += tr(" shared by %1 rows").arg(references);
     }
-    if (here.bits > 0) words += text(", quantised to %1 bits").arg(here.bits);
-    if (here.evicted) words += text(", forgotten after this call");
+    if (here.bits > 0) words += tr(", quantised to %1 bits").arg(here.bits);
+    if (here.evicted) words += tr(", forgotten after this call");
     return words + QLatin1Char('.');
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QCoreApplication>
 #include <QString>
 
 #include "engine/experiment/inspect_step.h"
@@ -21,6 +22,8 @@ int queryOfKey(const CallView& view, int row, int key);
 
 /// What is said of a step and its cells. Numbers are those of the `StepView`.
 class StepWords {
+    Q_DECLARE_TR_FUNCTIONS(decodescope::StepWords)
+
 public:
     /// `tokenizer` may be null; both live as long as this is used.
     StepWords(const StepView& step, const Tokenizer* tokenizer) : m_step(step), m_tokenizer(tokenizer) {}

@@ -180,9 +180,18 @@ QString CacheTableModel::headerText(Column column) {
         case meta: return tr("Tables");
         case draft: return tr("Draft KV");
         case copied: return tr("Copied");
-        case tensorAllocations: return tr("Buffers / step\u009cBuffers");
-        case heapAllocations: return tr("Allocations / step\u009cAllocs");
-        case faults: return tr("Page faults / step\u009cFaults");
+        case tensorAllocations:
+            return tr(
+                "Buffers / step\u009c"
+                "Buffers");
+        case heapAllocations:
+            return tr(
+                "Allocations / step\u009c"
+                "Allocs");
+        case faults:
+            return tr(
+                "Page faults / step\u009c"
+                "Faults");
     }
     return {};
 }

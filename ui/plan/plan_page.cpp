@@ -19,6 +19,7 @@
 #include "ui/plan/memory_bar.h"
 #include "ui/plan/plan_form.h"
 #include "ui/plan/plan_words.h"
+#include "ui/text.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/plain_table.h"
 #include "ui/widgets/rows_model.h"
@@ -368,7 +369,7 @@ void PlanPage::showParts() {
     for (const PlanPart& part : plan_parts(*m_report)) {
         const QString how = QString::fromStdString(part.how);
         const bool sum = std::string_view(part.key) == "total";
-        rows.push_back({{QString::fromStdString(part.name), {}, {}, {}, sum},
+        rows.push_back({{engineWord(part.name), {}, {}, {}, sum},
                         {part.known ? exactly(part.bytes) : tr("not known"),
                          part.known ? formatBytes(static_cast<double>(part.bytes)) : QString(),
                          {},

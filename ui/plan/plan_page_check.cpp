@@ -12,6 +12,7 @@
 #include "ui/plan/plan_form.h"
 #include "ui/plan/plan_page.h"
 #include "ui/plan/plan_words.h"
+#include "ui/text.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/plain_table.h"
 #include "ui/widgets/rows_model.h"
@@ -149,12 +150,13 @@ void PlanPage::showCheck() {
         const std::int64_t difference = row.difference();
         const QString sign = difference < 0 ? QStringLiteral("−") : QStringLiteral("+");
         const auto tone = row.holds() ? ColorRef::Role::good : ColorRef::Role::bad;
-        rows.push_back({{QString::fromStdString(row.part)},
-                        {formatCount(row.planned), formatBytes(static_cast<double>(row.planned))},
-                        {formatCount(row.measured), signedBytes(row.measured)},
-                        {difference == 0 ? QStringLiteral("0") : sign + formatCount(std::abs(difference)),
-                         tr("%1 % of the plan").arg(relative_difference(row), 0, 'f', 2)},
-                        {QString::fromLatin1(verdict_of(row)).toLower(), {}, tone, {}, !row.holds()}});
+        rows.push_back(
+            {{engineWord(row.part)},
+             {formatCount(row.planned), formatBytes(static_cast<double>(row.planned))},
+             {formatCount(row.measured), signedBytes(row.measured)},
+             {difference == 0 ? QStringLiteral("0") : sign + formatCount(std::abs(difference)),
+              tr("%1 % of the plan").arg(relative_difference(row), 0, 'f', 2)},
+             {engineWord(QByteArray(verdict_of(row)).toLower().toStdString()), {}, tone, {}, !row.holds()}});
     }
     m_checkRows->setRows(std::move(rows));
     m_checkText->setTone({m_check->holds() ? ColorRef::Role::good : ColorRef::Role::bad, 0});

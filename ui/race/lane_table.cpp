@@ -145,18 +145,32 @@ QVariant LaneTableModel::headerData(int section, Qt::Orientation orientation, in
 QString LaneTableModel::headerText(Column column) const {
     switch (column) {
         case lane: return tr("Lane");
-        case queue: return tr("Queue wait\u009cQueue");
+        case queue:
+            return tr(
+                "Queue wait\u009c"
+                "Queue");
         case firstToken: return tr("First token");
-        case perToken: return tr("Per token (median)\u009cPer token");
+        case perToken:
+            return tr(
+                "Per token (median)\u009c"
+                "Per token");
         case tokensPerSecond: return tr("Tokens / s");
         case totalPerSecond: return tr("With prefill");
         case against:
             return m_reference.isEmpty() ? tr("Against reference")
-                                         : tr("Against %1\u009cSpeed-up").arg(m_reference);
+                                         : tr("Against %1\u009c"
+                                              "Speed-up")
+                                               .arg(m_reference);
         case drafts: return tr("Drafts kept");
-        case readRate: return tr("Read rate, share of limit\u009cRead rate");
+        case readRate:
+            return tr(
+                "Read rate, share of limit\u009c"
+                "Read rate");
         case kvLive: return tr("KV live");
-        case quality: return tr("Distance from reference\u009cDistance");
+        case quality:
+            return tr(
+                "Distance from reference\u009c"
+                "Distance");
         case exact: return tr("Exact?");
     }
     return {};

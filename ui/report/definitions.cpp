@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/report/definitions.h"
 
-#include <QCoreApplication>
+#include "ui/text.h"
 
 namespace decodescope {
-
-namespace {
-
-QString tr(const char* text) {
-    return QCoreApplication::translate("decodescope::definitions", text);
-}
-
-}  // namespace
 
 const QVector<Definition>& definitions() {
     static const QVector<Definition> all{

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/report/html_report.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>
@@ -15,15 +14,12 @@
 #include "ui/report/definitions.h"
 #include "ui/report/notes_html.h"
 #include "ui/report/report_facts.h"
+#include "ui/text.h"
 #include "ui/theme/theme.h"
 
 namespace decodescope {
 
 namespace {
-
-QString tr(const char* text) {
-    return QCoreApplication::translate("decodescope::html_report", text);
-}
 
 QString html(const QString& text) {
     return text.toHtmlEscaped();
@@ -440,10 +436,10 @@ QByteArray htmlReport(const Record& record, const std::vector<RecordChart>& char
                       const ReportContent& content) {
     const QString title = html(titleOf(record, content));
     QString page = QStringLiteral(
-                       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                       "<!DOCTYPE html>\n<html lang=\"%2\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<meta name=\"generator\" content=\"DecodeScope\">\n<title>%1</title>\n")
-                       .arg(title);
+                       .arg(title, tr("en"));
     page += styleSheet() + QStringLiteral("</head>\n<body>\n<main>\n");
     page +=
         QStringLiteral("<h1>%1</h1>\n<div class=\"muted\">%2</div>\n")

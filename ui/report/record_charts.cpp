@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/report/record_charts.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "engine/measure/statistics.h"
 #include "ui/report/definitions.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-QString tr(const char* text) {
-    return QCoreApplication::translate("decodescope::record_charts", text);
-}
 
 /// Tokens of one request, or of all of them.
 ChartAxis tokenAxis(const Experiment& experiment, bool all_requests) {

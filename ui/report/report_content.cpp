@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/report/report_content.h"
 
-#include <QCoreApplication>
-
 #include <utility>
 
 #include "engine/core/quote.h"
 #include "engine/experiment/compare.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
 namespace {
-
-QString tr(const char* text) {
-    return QCoreApplication::translate("decodescope::html_report", text);
-}
 
 /// How the run on screen (B) differs from the earlier one (A), lane by lane, in one sentence each.
 QString words(const RecordComparison& comparison, const Record& earlier) {

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/report/report_facts.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>
 
 #include "ui/chart/format.h"
 #include "ui/experiment_panel/lane_kinds.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
 namespace {
-
-QString tr(const char* text) {
-    return QCoreApplication::translate("decodescope::html_report", text);
-}
 
 QString orUnknown(const std::string& text) {
     return text.empty() ? tr("not known") : QString::fromStdString(text);

@@ -17,6 +17,7 @@
 #include "ui/chart/line_chart.h"
 #include "ui/experiment_panel/model_card.h"
 #include "ui/sweep/sweep_form.h"
+#include "ui/text.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/plain_table.h"
 #include "ui/widgets/rows_model.h"
@@ -398,7 +399,7 @@ void SweepPage::showTable() {
     std::vector<PlainTable::Column> columns;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
         if (!shown(i)) continue;
-        headers.push_back({QString::fromStdString(table.header[i]), {}, !table.right[i]});
+        headers.push_back({engineWord(table.header[i]), {}, !table.right[i]});
         const bool status = i + 1 == table.header.size();
         QString longest;
         for (const auto& row : table.rows) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widgets/help_dialogs.h"
 
-#include <QCoreApplication>
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QGridLayout>
@@ -10,16 +9,13 @@
 
 #include "engine/measure/environment.h"
 #include "ui/actions.h"
+#include "ui/text.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/labels.h"
 
 namespace decodescope {
 
 namespace {
-
-QString text(const char* source) {
-    return QCoreApplication::translate("Help", source);
-}
 
 QVBoxLayout* prepare(QDialog* dialog, const QString& title) {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -42,7 +38,7 @@ void addCloseButton(QDialog* dialog, QVBoxLayout* column) {
 QDialog* shortcutSheet(const Actions& actions, QWidget* parent) {
     auto* dialog = new QDialog(parent);
     dialog->setObjectName(QStringLiteral("shortcutSheet"));
-    QVBoxLayout* column = prepare(dialog, text("Keyboard Shortcuts"));
+    QVBoxLayout* column = prepare(dialog, tr("Keyboard Shortcuts"));
     auto* grid = new QGridLayout;
     grid->setHorizontalSpacing(CardMetrics(dialog->font()).padding * 3);
     QString category;
@@ -67,7 +63,7 @@ QDialog* shortcutSheet(const Actions& actions, QWidget* parent) {
 QDialog* aboutDialog(QWidget* parent) {
     auto* dialog = new QDialog(parent);
     dialog->setObjectName(QStringLiteral("aboutDialog"));
-    QVBoxLayout* column = prepare(dialog, text("About DecodeScope"));
+    QVBoxLayout* column = prepare(dialog, tr("About DecodeScope"));
     const CardMetrics metrics(dialog->font());
     const Environment environment = read_environment();
     auto* name = new QLabel(
@@ -77,12 +73,12 @@ QDialog* aboutDialog(QWidget* parent) {
     name->setFont(large);
     column->addWidget(name);
     auto* body =
-        new QLabel(text("An oscilloscope for the KV cache: it runs several ways of generating text side by "
-                        "side and shows what "
-                        "each costs, what each stores and whether each is right.\n\n"
-                        "Free software under the GNU General Public License, version 3 or later. It comes "
-                        "without any warranty.\n\n"
-                        "Built on Qt %1, QCustomPlot and %2.")
+        new QLabel(tr("An oscilloscope for the KV cache: it runs several ways of generating text side by "
+                      "side and shows what "
+                      "each costs, what each stores and whether each is right.\n\n"
+                      "Free software under the GNU General Public License, version 3 or later. It comes "
+                      "without any warranty.\n\n"
+                      "Built on Qt %1, QCustomPlot and %2.")
                        .arg(QString::fromLatin1(qVersion()), QString::fromStdString(environment.blas)),
                    dialog);
     body->setWordWrap(true);
@@ -91,7 +87,7 @@ QDialog* aboutDialog(QWidget* parent) {
     column->addWidget(body);
     if (!environment.commit.empty())
         column->addWidget(
-            mutedLabel(text("Built from %1").arg(QString::fromStdString(environment.commit)), dialog));
+            mutedLabel(tr("Built from %1").arg(QString::fromStdString(environment.commit)), dialog));
     addCloseButton(dialog, column);
     return dialog;
 }

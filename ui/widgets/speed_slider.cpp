@@ -68,9 +68,8 @@ void SpeedSlider::faster() {
 void SpeedSlider::show(int notch) {
     m_value->setText(notch == fullSpeed ? tr("full")
                                         : tr("%1 / s").arg(speeds.at(static_cast<std::size_t>(notch))));
-    m_slider->setAccessibleDescription(
-        notch == fullSpeed ? tr("As fast as it goes")
-                           : tr("%n steps a second", nullptr, static_cast<int>(stepsPerSecond())));
+    m_slider->setAccessibleDescription(notch == fullSpeed ? tr("As fast as it goes")
+                                                          : tr("Steps a second: %1").arg(stepsPerSecond()));
 }
 
 }  // namespace decodescope
