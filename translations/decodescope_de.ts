@@ -9,7 +9,7 @@
     </message>
     <message>
         <source>Run</source>
-        <translation>Start</translation>
+        <translation>Lauf</translation>
     </message>
     <message>
         <source>View</source>
@@ -1824,6 +1824,10 @@ bf16(257) = 256</translation>
     <message>
         <source>padding masks</source>
         <translation>Padding-Masken</translation>
+    </message>
+    <message>
+        <source>kv</source>
+        <translation>KV</translation>
     </message>
 </context>
 <context>
@@ -6294,7 +6298,7 @@ KV-Bytes pro Token = 2 × %7 Schichten × %8 KV-Heads × %9 head_dim × 4 B</tra
     </message>
     <message>
         <source>Export…</source>
-        <translation>Exportieren…</translation>
+        <translation>Export…</translation>
     </message>
     <message>
         <source>Charts, reports and data into a folder</source>
@@ -6302,7 +6306,7 @@ KV-Bytes pro Token = 2 × %7 Schichten × %8 KV-Heads × %9 head_dim × 4 B</tra
     </message>
     <message>
         <source>Save HTML…</source>
-        <translation>HTML speichern…</translation>
+        <translation>HTML…</translation>
     </message>
     <message>
         <source>Save the report as one HTML page</source>
@@ -6310,7 +6314,7 @@ KV-Bytes pro Token = 2 × %7 Schichten × %8 KV-Heads × %9 head_dim × 4 B</tra
     </message>
     <message>
         <source>Save PDF…</source>
-        <translation>PDF speichern…</translation>
+        <translation>PDF…</translation>
     </message>
     <message>
         <source>Save the report as A4 pages</source>
@@ -6318,7 +6322,7 @@ KV-Bytes pro Token = 2 × %7 Schichten × %8 KV-Heads × %9 head_dim × 4 B</tra
     </message>
     <message>
         <source>Copy Markdown</source>
-        <translation>Markdown kopieren</translation>
+        <translation>Markdown</translation>
     </message>
     <message>
         <source>Copy the report as Markdown, without its charts</source>

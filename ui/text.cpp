@@ -22,6 +22,8 @@ namespace {
     QT_TRANSLATE_NOOP("Engine", "empty slot"),
     QT_TRANSLATE_NOOP("Engine", "seen against the rule"),
     QT_TRANSLATE_NOOP("Engine", "hidden against the rule"),
+    // owners of tensors
+    QT_TRANSLATE_NOOP("Engine", "kv"),
     // parts of a plan, and whether a run agrees with it
     QT_TRANSLATE_NOOP("Engine", "weights"),
     QT_TRANSLATE_NOOP("Engine", "KV of one token"),

@@ -201,7 +201,7 @@ void setUpMemoryChart(LineChart& chart) {
     chart.setXAxis(time);
     chart.setYAxis(valueAxis(tr("memory"), Unit::bytes));
     for (std::size_t owner = 0; owner < n_owner; ++owner) {
-        chart.addSeries(QString::fromLatin1(to_string(static_cast<Owner>(owner))), ColorRef::owner(owner),
+        chart.addSeries(engineWord(to_string(static_cast<Owner>(owner))), ColorRef::owner(owner),
                         SeriesKind::area);
     }
     chart.addSeries(tr("resident (RSS)"), ColorRef{});
