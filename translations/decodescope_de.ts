@@ -3448,7 +3448,7 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
     </message>
     <message>
         <source>Copy Picture</source>
-        <translation>Bild kopieren</translation>
+        <translation>Bild</translation>
     </message>
     <message>
         <source>Copy the selected chart as a picture</source>
@@ -3456,7 +3456,7 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
     </message>
     <message>
         <source>Copy Data</source>
-        <translation>Daten kopieren</translation>
+        <translation>Daten</translation>
     </message>
     <message>
         <source>Copy the numbers of the selected chart</source>
@@ -6286,7 +6286,7 @@ KV-Bytes pro Token = 2 × %7 Schichten × %8 KV-Heads × %9 head_dim × 4 B</tra
     </message>
     <message>
         <source>in the order of the report</source>
-        <translation>in der Reihenfolge des Berichts</translation>
+        <translation>in dieser Reihenfolge</translation>
     </message>
     <message>
         <source>Parts</source>

@@ -9,6 +9,7 @@
 #include <QMenuBar>
 #include <QProcess>
 #include <QRegularExpression>
+#include <QScrollArea>
 #include <QSpinBox>
 #include <QTest>
 #include <QToolButton>
@@ -253,6 +254,11 @@ void TranslationTest::pagesAreGerman() {
         if (!control || !widget->isVisible() || widget->window() != &window) continue;
         QVERIFY2(widget->mapTo(&window, QPoint(widget->width(), 0)).x() <= window.width(),
                  qPrintable(widget->objectName()));
+    }
+    // What scrolls up and down only must not be cut off at its side.
+    for (const QScrollArea* area : window.findChildren<QScrollArea*>()) {
+        if (!area->isVisible() || area->horizontalScrollBarPolicy() != Qt::ScrollBarAlwaysOff) continue;
+        QVERIFY2(area->widget()->width() <= area->viewport()->width(), qPrintable(area->objectName()));
     }
 }
 
