@@ -89,6 +89,8 @@ class DecodescopeTest : public QObject {
 
 private slots:
     void rendersWithoutADisplay();
+    void rendersInALanguage_data();
+    void rendersInALanguage();
     void rendersWhatWasChosen();
     void refusesBadChoices_data();
     void refusesBadChoices();
@@ -112,6 +114,32 @@ void DecodescopeTest::rendersWithoutADisplay() {
     QFile report(files.first());
     QVERIFY(report.open(QIODevice::ReadOnly));
     QVERIFY(report.readAll().contains("<svg"));
+}
+
+void DecodescopeTest::rendersInALanguage_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("language");
+    QTest::newRow("none said") << QStringList() << QByteArray("en");
+    QTest::newRow("English") << QStringList{QStringLiteral("--language=en")} << QByteArray("en");
+    QTest::newRow("German") << QStringList{QStringLiteral("--language=de")} << QByteArray("de");
+}
+
+void DecodescopeTest::rendersInALanguage() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, language);
+    if (language != "en" && !DECODESCOPE_GERMAN) QSKIP("built without lrelease");
+    QTemporaryDir dir;
+    const QString record = dir.filePath(QStringLiteral("record.json"));
+    QVERIFY(save_record(smallRecord(), record.toStdString()).ok());
+    const QString out = dir.filePath(QStringLiteral("out"));
+    const Outcome outcome =
+        run(arguments + QStringList{QStringLiteral("--render"), record, QStringLiteral("--out"), out});
+    QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+    QFile report(QDir(out).filePath(QStringLiteral("report.html")));
+    QVERIFY(report.open(QIODevice::ReadOnly));
+    const QByteArray page = report.readAll();
+    QVERIFY(page.contains("<html lang=\"" + language + "\""));
+    QVERIFY(page.contains(language == "de" ? "Dekodierung von" : "Decoding"));
 }
 
 void DecodescopeTest::rendersWhatWasChosen() {
