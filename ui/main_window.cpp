@@ -15,6 +15,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/experiment/memory_use.h"
 #include "engine/measure/process_memory.h"
 #include "ui/actions.h"
 #include "ui/autosave.h"
@@ -29,7 +30,6 @@
 #include "ui/help/fault_help.h"
 #include "ui/inside/inside_page.h"
 #include "ui/memory/memory_page.h"
-#include "ui/memory/memory_series.h"
 #include "ui/plan/plan_page.h"
 #include "ui/race/race_page.h"
 #include "ui/report/report_page.h"
@@ -498,7 +498,7 @@ QString MainWindow::restingText() const {
     text += tr(" · %1 in all lanes").arg(formatDuration(static_cast<double>(ns)));
     const OwnerBytes& after = record->tensor_bytes_after;
     const std::uint64_t weights = after[static_cast<std::size_t>(Owner::weights)];
-    const std::uint64_t total = totalBytes(after);
+    const std::uint64_t total = total_bytes(after);
     if (total > 0) {
         text += total == weights ? tr(" · caches freed, tensors %1: weights alone")
                                        .arg(formatBytes(static_cast<double>(total)))

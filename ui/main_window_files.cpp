@@ -221,11 +221,11 @@ bool MainWindow::saveExperimentTo(const QString& path) {
 }
 
 std::vector<Chart*> MainWindow::charts() const {
-    std::vector<Chart*> charts = {
-        m_race->latencyChart(),   m_race->totalChart(),       m_memory->chart(), m_exactness->errorChart(),
-        m_exactness->callChart(), m_exactness->marginChart(), m_plan->map()};
-    const std::vector<Chart*> inside = m_inside->charts();
-    charts.insert(charts.end(), inside.begin(), inside.end());
+    std::vector<Chart*> charts = {m_race->latencyChart(),     m_race->totalChart(),
+                                  m_exactness->errorChart(),  m_exactness->callChart(),
+                                  m_exactness->marginChart(), m_plan->map()};
+    for (const std::vector<Chart*>& page : {m_memory->charts(), m_inside->charts()})
+        charts.insert(charts.end(), page.begin(), page.end());
     return charts;
 }
 

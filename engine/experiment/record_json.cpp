@@ -9,6 +9,7 @@
 #include "engine/experiment/environment_json.h"
 #include "engine/experiment/experiment_json.h"
 #include "engine/experiment/precision.h"
+#include "engine/experiment/token_times.h"
 
 namespace decodescope {
 
@@ -383,9 +384,10 @@ void read_lane_record(JsonFields& fields, LaneRecord& lane) {
     fields.object("spec", [&](JsonFields& spec) { read_lane(spec, lane.spec); });
     fields.object("summary", [&](JsonFields& summary) {
         summary.texts("texts", lane.texts);
-        summary.ignore({"ttft_ns", "queue_ns", "tpot_ns", "step_ns", "decode_tok_s", "total_tok_s",
-                        "read_gb_s", "max_relative_error", "quality", "approximation",
-                        "first_different_token", "acceptance", "tokens", "finish", "reason"});
+        summary.ignore({"ttft_ns", "queue_ns", "tpot_ns", "step_ns", "token_ns", "compute_bound",
+                        "decode_tok_s", "total_tok_s", "read_gb_s", "max_relative_error", "quality",
+                        "approximation", "first_different_token", "acceptance", "memory", "tokens", "finish",
+                        "reason"});
     });
     fields.objects("repetitions", [&](JsonFields& repetition) {
         read_repetition(repetition, lane.repetitions.emplace_back());
@@ -447,6 +449,8 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
     json["queue_ns"] = spread_json(lane.queue_ns());
     json["tpot_ns"] = spread_json(lane.tpot_ns());
     json["step_ns"] = spread_json(lane.step_ns());
+    json["token_ns"] = spread_json(token_ns(lane));
+    json["compute_bound"] = compute_bound(lane);
     json["decode_tok_s"] = number_or_null(lane.decode_tok_s(), 0.0);
     json["total_tok_s"] = number_or_null(lane.total_tok_s(), 0.0);
     json["read_gb_s"] = number_or_null(lane.read_gb_s(), 0.0);
@@ -461,6 +465,7 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
             json["acceptance"].push_back({{"drafted", count.drafted}, {"accepted", count.accepted}});
         }
     }
+    json["memory"] = cache_json(record, index);
     json["tokens"] = OrderedJson::array();
     for (std::size_t i = 0; any && i < record.prompts.size(); ++i) {
         json["tokens"].push_back(lane.repetitions.back().tokens(static_cast<int>(i)));
@@ -492,6 +497,7 @@ std::string to_json(const Record& record, const RecordNotes& notes) {
     for (std::size_t i = 0; i < record.lanes.size(); ++i)
         json["lanes"].push_back(lane_record_json(record, i));
     if (record.waited_turns > 0) json["waited_turns"] = record.waited_turns;
+    json["memory"] = memory_json(record);
     json["tensor_bytes_after"] = owner_bytes_json(record.tensor_bytes_after);
     return dump_json(json);
 }
@@ -515,7 +521,7 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
     fields.object("model", [&](JsonFields& model) { read_model(model, record); });
     fields.object("environment",
                   [&](JsonFields& environment) { read_environment(environment, record.environment); });
-    fields.ignore({"precision"});
+    fields.ignore({"precision", "memory"});
     fields.objects("prompts", [&](JsonFields& prompt) {
         PromptRecord& one = record.prompts.emplace_back();
         prompt.integers("ids", one.ids);

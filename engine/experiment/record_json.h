@@ -14,5 +14,11 @@ OrderedJson interval_json(const Interval& interval);
 OrderedJson quality_json(const Quality& quality);
 /// The derived numbers of one lane, as in the record's `summary`: null where nothing was measured.
 OrderedJson summary_json(const Record& record, std::size_t lane);
+/// The record's `memory`, see `MemoryUse`: peaks, and what is unaccounted after the last step, in bytes. Null
+/// without a step.
+OrderedJson memory_json(const Record& record);
+/// `memory` of a lane's summary, see `CacheUse`: bytes by formula and as measured, medians per decode step.
+/// Null without a step.
+OrderedJson cache_json(const Record& record, std::size_t lane);
 
 }  // namespace decodescope

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/experiment/memory_text.h"
 #include "engine/experiment/precision.h"
 #include "engine/experiment/record_json.h"
+#include "engine/experiment/token_times.h"
 
 namespace decodescope {
 
@@ -35,7 +37,8 @@ std::string read_rate(const Record& record, const LaneRecord& lane) {
     const double rate = lane.read_gb_s();
     const double limit = record.environment.read_bandwidth_gb_s;
     if (!(rate > 0) || !(limit > 0)) return plain_number(rate);
-    return fmt::format("{} ({:.0f} % of {:.1f})", plain_number(rate), 100 * rate / limit, limit);
+    return fmt::format("{} ({:.0f} % of {:.1f}{})", plain_number(rate), 100 * rate / limit, limit,
+                       compute_bound(lane) ? ", compute-bound" : "");
 }
 
 std::string speed_up_text(const Record& record, std::size_t lane) {
@@ -356,6 +359,9 @@ TextTable summary_table(const Record& record) {
         add("queue [ms]", true, [](Lane lane, std::size_t) { return spread(lane.queue_ns()); });
     add("TTFT [ms]", true, [](Lane lane, std::size_t) { return spread(lane.ttft_ns()); });
     add("step [ms]", true, [](Lane lane, std::size_t) { return spread(lane.step_ns()); });
+    // Where a step is not one token of one request, its time is not what a request waits.
+    if (several || any([](Lane lane) { return lane.spec.mode == LaneMode::speculative; }))
+        add("token [ms]", true, [](Lane lane, std::size_t) { return spread(token_ns(lane)); });
     add("tok/s", true, [](Lane lane, std::size_t) { return plain_number(lane.decode_tok_s()); });
     if (several)
         add("total tok/s", true, [](Lane lane, std::size_t) { return plain_number(lane.total_tok_s()); });
@@ -412,6 +418,11 @@ std::string to_plain_text(const Record& record) {
     if (!record.notes.text.empty()) out += harmless(trimmed(record.notes.text)) + "\n\n";
     for (const auto& [name, value] : headline(record)) out += fmt::format("{:<8}{}\n", name, value);
     out += '\n' + summary_table(record).plain();
+    if (const auto memory = memory_lines(record); !memory.empty()) {
+        out += "\nMemory:\n";
+        for (const auto& [name, value] : memory) out += fmt::format("{:<12}{}\n", name, value);
+        out += '\n' + memory_table(record).plain();
+    }
     for (const Text& text : texts_of(record)) out += fmt::format("\n{}:\n{}\n", text.title(), text.text);
     return out;
 }
@@ -422,6 +433,11 @@ std::string to_markdown(const Record& record, const RecordNotes& notes, Markdown
     if (!notes.text.empty()) out += harmless(trimmed(notes.text)) + "\n\n";
     for (const auto& [name, value] : headline(record)) out += fmt::format("- **{}**: {}\n", name, value);
     if (parts.lanes) out += '\n' + summary_table(record).markdown();
+    if (const auto memory = memory_lines(record); parts.lanes && !memory.empty()) {
+        out += "\nMemory:\n\n";
+        for (const auto& [name, value] : memory) out += fmt::format("- **{}**: {}\n", name, value);
+        out += '\n' + memory_table(record).markdown();
+    }
     if (!parts.texts) return out;
     for (const Text& text : texts_of(record)) {
         out += fmt::format("\n{}:\n\n", text.title());

@@ -39,6 +39,7 @@ signals:
 protected:
     void updateDrawing() override {}
     void paintBody(QCPPainter& painter, const QRect& body, const ThemeColors& colors) override;
+    QString dataInWords() const override;
     bool legendBelow() const override { return true; }
     bool event(QEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;

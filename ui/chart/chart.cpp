@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/chart/chart.h"
 
+#include <QAccessibleWidget>
+#include <QClipboard>
 #include <QContextMenuEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFontMetrics>
+#include <QGuiApplication>
 #include <QHelpEvent>
 #include <QMenu>
 #include <QToolTip>
@@ -34,9 +37,32 @@ struct LegendMetrics {
     int row;
 };
 
+/// Says what a chart shows, and works it out only when somebody listens.
+class ChartInterface : public QAccessibleWidget {
+public:
+    explicit ChartInterface(Chart* chart) : QAccessibleWidget(chart, QAccessible::Chart), m_chart(chart) {}
+    QString text(QAccessible::Text text) const override {
+        return text == QAccessible::Description ? m_chart->spokenDescription()
+                                                : QAccessibleWidget::text(text);
+    }
+
+private:
+    Chart* m_chart;
+};
+
+QAccessibleInterface* chartInterface(const QString&, QObject* object) {
+    auto* chart = qobject_cast<Chart*>(object);
+    return chart != nullptr ? new ChartInterface(chart) : nullptr;
+}
+
 }  // namespace
 
 Chart::Chart(QWidget* parent) : QWidget(parent) {
+    static const bool installed = [] {
+        QAccessible::installFactory(chartInterface);
+        return true;
+    }();
+    Q_UNUSED(installed)
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAttribute(Qt::WA_Hover, false);
@@ -61,8 +87,28 @@ void Chart::setSubtitle(const QString& subtitle) {
 
 void Chart::setDefinition(const QString& definition) {
     m_definition = definition;
+    setAccessibleDescription(lastingDescription());
+}
+
+QString Chart::lastingDescription() const {
     const QString keys = keyHelp();
-    setAccessibleDescription(keys.isEmpty() ? definition : definition + QLatin1Char('\n') + keys);
+    return keys.isEmpty() ? m_definition : m_definition + QLatin1Char('\n') + keys;
+}
+
+QString Chart::summary() const {
+    const QString title = m_subtitle.isEmpty() ? m_title : tr("%1 (%2)").arg(m_title, m_subtitle);
+    QString words = isEmpty() ? tr("Nothing to show yet.") : dataInWords();
+    if (isEmpty() && !m_emptyText.isEmpty()) {
+        words += QLatin1Char(' ') + m_emptyText;
+        if (!m_emptyText.back().isPunct()) words += QLatin1Char('.');
+    }
+    return title.isEmpty() ? words : title + QStringLiteral(".\n") + words;
+}
+
+QString Chart::spokenDescription() const {
+    const QString said = accessibleDescription();
+    if (said != lastingDescription()) return said;
+    return said.isEmpty() ? summary() : summary() + QLatin1Char('\n') + said;
 }
 
 void Chart::setEmptyText(const QString& text) {
@@ -333,6 +379,7 @@ bool Chart::event(QEvent* event) {
         // A ring shows where the keyboard is; a click needs none.
         const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
         setProperty("keyboardFocus", reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason);
+        setAccessibleDescription(lastingDescription());
         update();
     } else if (event->type() == QEvent::FocusOut) {
         update();
@@ -403,6 +450,10 @@ void Chart::contextMenuEvent(QContextMenuEvent* event) {
         copyData(*this, DataRange::visible);
         emit notice(tr("Data copied."));
     })->setEnabled(!empty && isViewChanged());
+    add(tr("Copy summary"), "copySummary", [this] {
+        QGuiApplication::clipboard()->setText(summary());
+        emit notice(tr("Summary copied."));
+    })->setEnabled(!empty);
     menu->addSeparator();
     QMenu* png = menu->addMenu(tr("Save as PNG"));
     for (const int scale : {1, 2, 3, 4}) {

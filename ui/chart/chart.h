@@ -70,6 +70,12 @@ public:
     virtual QVariant view() const { return {}; }
     virtual void setView(const QVariant& /*view*/) {}
     virtual QVector<LegendEntry> legend() const { return {}; }
+    /// What the chart shows, in words and numbers: for screen readers, and to be copied. All data, whatever
+    /// part of it is in view. Computed when asked for; one statement per line.
+    QString summary() const;
+    /// What a screen reader says of the chart: the summary, the definition and the keys, or what a key has
+    /// just done. Computed when asked for.
+    QString spokenDescription() const;
 
     /// Draws the chart as if it had `size`, in logical pixels; `vectors`: for SVG and PDF.
     void paintOn(QPaintDevice& device, const QSize& size, bool vectors);
@@ -104,6 +110,8 @@ protected:
     virtual void addMenuItems(QMenu& /*menu*/) {}
     /// What keys do in this chart, for screen readers; behind the definition.
     virtual QString keyHelp() const { return {}; }
+    /// The summary of a chart that is not empty, without its title.
+    virtual QString dataInWords() const = 0;
     virtual bool legendBelow() const { return false; }
     virtual void toggleLegend(int /*index*/) {}
 
@@ -130,6 +138,7 @@ private:
         QRect body;
     };
     Layout layout(const QSize& size) const;
+    QString lastingDescription() const;
     int legendLineWidth() const;
     void paintFrame(QPainter& painter, const QSize& size, const ThemeColors& colors) const;
     void saveAs(const QString& suffix, DataRange range, double scale = 2);

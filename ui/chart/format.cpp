@@ -122,7 +122,8 @@ QString formatValue(double value, Unit unit) {
         case Unit::count: return numbers().toString(value, 'f', value == std::round(value) ? 0 : 1);
         case Unit::milliseconds: return formatMilliseconds(value);
         case Unit::seconds: return withUnit(formatNumber(value), "s");
-        case Unit::bytes: return formatBytes(value);
+        case Unit::bytes: return value < 0 ? QChar(0x2212) + formatBytes(-value) : formatBytes(value);
+        case Unit::percent: return formatPercent(value / 100);
         case Unit::ratio: return formatRatio(value);
         case Unit::error: return formatError(value);
         case Unit::tokens_per_second: return withUnit(formatNumber(value), "tok/s");
@@ -147,7 +148,9 @@ QString formatTick(double value, double step, Unit unit, double largest) {
                         byteUnit.name);
     }
     return numbers().toString(value, 'f', decimalsOfStep(step)) +
-           (unit == Unit::ratio ? QString(QChar(0x00d7)) : QString());
+           (unit == Unit::ratio     ? QString(QChar(0x00d7))
+            : unit == Unit::percent ? QString(QChar::Nbsp) + QLatin1Char('%')
+                                    : QString());
 }
 
 QString columnSuffix(Unit unit) {
@@ -158,6 +161,7 @@ QString columnSuffix(Unit unit) {
         case Unit::milliseconds: return QStringLiteral("_ms");
         case Unit::seconds: return QStringLiteral("_s");
         case Unit::bytes: return QStringLiteral("_bytes");
+        case Unit::percent: return QStringLiteral("_percent");
         case Unit::ratio: return QStringLiteral("_ratio");
         case Unit::tokens_per_second: return QStringLiteral("_tok_s");
         case Unit::gigabytes_per_second: return QStringLiteral("_gb_s");

@@ -14,6 +14,7 @@ enum class Unit {
     milliseconds,  ///< values in ms
     seconds,       ///< values in s
     bytes,         ///< values in bytes, shown in binary units (KiB = 1,024 B)
+    percent,       ///< values in percent
     ratio,         ///< "53x" with a multiplication sign
     error,         ///< small dimensionless numbers: "1.1e-6"
     tokens_per_second,
@@ -43,7 +44,8 @@ QString formatRatio(double ratio);
 QString formatError(double error);
 /// "64 %".
 QString formatPercent(double share);
-/// The value with its unit, as in value boxes and tables. NaN = "not measured".
+/// The value with its unit, as in value boxes and tables. NaN = "not measured". Bytes may be negative here: a
+/// difference.
 QString formatValue(double value, Unit unit);
 /// The label of a tick; `step` between ticks decides how many decimals are needed, and for bytes `largest`,
 /// the upper end of the axis, which unit all labels have.

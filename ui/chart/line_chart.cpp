@@ -186,6 +186,7 @@ void LineChart::clear() {
         series.low.clear();
         series.rebuild = true;
     }
+    setMarks({});
     m_xMax = 0;
     m_yMax = 0;
     m_logFloor = 0;

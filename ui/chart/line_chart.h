@@ -10,6 +10,8 @@
 #include "ui/chart/format.h"
 
 class QCPGraph;
+class QCPItemText;
+class QCPItemTracer;
 class QCustomPlot;
 
 namespace decodescope {
@@ -38,6 +40,14 @@ enum class SeriesKind {
     area,  ///< filled; areas are stacked on each other in the order they were added
     range  ///< a soft band between two values per x (see `setRange`), behind the lines; it does not widen the
            ///< y axis. Without a name it belongs to the series added next: switched off with it, no legend
+};
+
+/// A point with a name in the plot, e.g. a peak.
+struct ChartMark {
+    double x = 0;
+    double y = 0;
+    QString text;
+    ColorRef color;
 };
 
 /// Lines over a common x axis, from 0, with ranges that only grow, in calm steps. The mouse shows a crosshair
@@ -73,6 +83,9 @@ public:
     /// Removes the series too.
     void removeAllSeries();
     void setSeriesShown(int series, bool shown);
+    /// Replaces all marks; `clear` and `removeAllSeries` remove them.
+    void setMarks(std::vector<ChartMark> marks);
+    const std::vector<ChartMark>& marks() const { return m_marks; }
 
     /// From now on this chart shares its x range, the scale of x and the crosshair with the others of `link`,
     /// and its margins with those of them that have the same parent. Null: it is alone, as in the beginning.
@@ -124,6 +137,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void addMenuItems(QMenu& menu) override;
     QString keyHelp() const override;
+    QString dataInWords() const override;
 
 private:
     struct Series {
@@ -143,6 +157,11 @@ private:
         double variation = 0;  // sum of the differences between neighbours
     };
 
+    struct MarkItems {  // owned by the plot
+        QCPItemTracer* dot = nullptr;
+        QCPItemText* label = nullptr;
+    };
+
     static bool belongsToNext(const Series& series);
     void rebuildStack();
     void takeOver(Series& series);
@@ -156,6 +175,8 @@ private:
     void updateRanges();
     void drawVisible();
     void clipToView();
+    void drawMarks();
+    void styleMarks(const ThemeColors& colors);
     void fitTo(const QSize& size);
     int labelWidth(Unit unit) const;
     void updateMargins();
@@ -178,6 +199,8 @@ private:
     ChartAxis m_x;
     ChartAxis m_y;
     std::vector<Series> m_series;
+    std::vector<ChartMark> m_marks;
+    std::vector<MarkItems> m_markItems;
     QCustomPlot* m_plot = nullptr;  // owned as child widget
     ChartOverlay* m_overlay = nullptr;
     ChartLink* m_ownLink = nullptr;

@@ -138,7 +138,9 @@ void LineChart::takeOver(Series& series) {
             // The top of an area is the sum of what lies below it at the same point.
             for (const Series& below : m_series) {
                 if (&below == &series) break;
-                if (below.kind == SeriesKind::area && below.shown && i < below.y.size()) y += below.y[i];
+                if (below.kind == SeriesKind::area && below.shown && i < below.y.size() &&
+                    std::isfinite(below.y[i]))
+                    y += below.y[i];
             }
             series.top.push_back(y);
         }
@@ -320,6 +322,7 @@ void LineChart::drawVisible() {
             drawLine(series);
         }
     }
+    drawMarks();
 }
 
 double LineChart::crossings(const Series& series) const {
@@ -398,6 +401,7 @@ void LineChart::applyTheme(const ThemeColors& colors) {
         axis->grid()->setPen(QPen(colors.grid, 1));
     }
     restyle(colors);
+    styleMarks(colors);
     updateMargins();
 }
 

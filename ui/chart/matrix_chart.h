@@ -83,6 +83,8 @@ protected:
     virtual QString csvCell(int row, int column) const = 0;
     /// "query 2, key 1".
     QString placeName(int row, int column) const;
+    /// "12 x 13 cells, query by key".
+    QString shapeInWords() const;
     /// Height below the grid beyond legend and note, and what is drawn there.
     virtual int footerHeight() const { return 0; }
     virtual void paintFooter(QPainter&, const QRect&, const ThemeColors&) const {}
@@ -179,6 +181,7 @@ public:
 protected:
     std::array<std::uint8_t, 256> ranks() const override;
     QVector<QRgb> colorTable(const ThemeColors& colors) const override;
+    QString dataInWords() const override;
     QString cellText(int row, int column) const override;
     QString cellNote(int row, int column) const override;
     bool cellMarked(int row, int column) const override;
@@ -210,6 +213,7 @@ public:
 protected:
     std::array<std::uint8_t, 256> ranks() const override;
     QVector<QRgb> colorTable(const ThemeColors& colors) const override;
+    QString dataInWords() const override;
     QString defaultDescription(int row, int column) const override;
     QString csvCell(int row, int column) const override;
     int footerHeight() const override;

@@ -39,6 +39,7 @@ signals:
 
 protected:
     void updateDrawing() override {}
+    QString dataInWords() const override;
     void paintBody(QCPPainter& painter, const QRect& body, const ThemeColors& colors) override;
     bool event(QEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;

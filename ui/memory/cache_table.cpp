@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/cache/kv_cache.h"
-#include "engine/measure/statistics.h"
 #include "ui/chart/format.h"
 #include "ui/report/definitions.h"
 #include "ui/widgets/plain_table.h"
@@ -16,29 +15,6 @@ namespace {
 
 QString nothing() {
     return QStringLiteral("–");
-}
-
-std::int64_t medianOf(const RepetitionRecord& repetition, std::int64_t StepEvent::*member) {
-    std::vector<double> values;
-    for (const StepEvent& step : repetition.steps) {
-        if (step.phase != Phase::prefill && step.*member >= 0)
-            values.push_back(static_cast<double>(step.*member));
-    }
-    return values.empty() ? -1 : static_cast<std::int64_t>(summarize(values).median);
-}
-
-KvShape shapeOf(const ModelConfig& model) {
-    return {model.n_layer, 1, model.n_kv_head, model.head_dim};
-}
-
-/// The formula of every kind but kivi is the same for one row and for many with as many entries together.
-std::optional<std::int64_t> formulaOf(const LaneSpec& spec, const ModelConfig& model, const StepEvent& step,
-                                      std::size_t n_request) {
-    if (spec.mode == LaneMode::beam) return std::nullopt;
-    if (spec.cache.kind == CacheKind::kivi && spec.batching != Batching::single && n_request > 1)
-        return std::nullopt;
-    const int length = static_cast<int>(step.cache_length);
-    return static_cast<std::int64_t>(kv_live_formula(spec.cache, shapeOf(model), std::span(&length, 1)));
 }
 
 std::int64_t valueOf(const CacheRow& row, CacheTableModel::Column column) {
@@ -55,9 +31,9 @@ std::int64_t valueOf(const CacheRow& row, CacheTableModel::Column column) {
         case CacheTableModel::meta: return row.step.kv_bytes_meta;
         case CacheTableModel::draft: return row.step.kv_bytes_draft;
         case CacheTableModel::copied: return row.copied;
-        case CacheTableModel::tensorAllocations: return row.tensorAllocations;
-        case CacheTableModel::heapAllocations: return row.heapAllocations;
-        case CacheTableModel::faults: return row.faultsPerStep;
+        case CacheTableModel::tensorAllocations: return row.tensor_allocations;
+        case CacheTableModel::heapAllocations: return row.heap_allocations;
+        case CacheTableModel::faults: return row.faults_per_step;
         default: return 0;
     }
 }
@@ -88,25 +64,8 @@ std::vector<CacheTableModel::Column> columnsFor(const std::vector<CacheRow>& row
 
 std::vector<CacheRow> cacheRows(const Record& record) {
     std::vector<CacheRow> rows;
-    for (const LaneRecord& lane : record.lanes) {
-        CacheRow row;
-        row.lane = QString::fromStdString(lane.spec.name);
-        row.spec = lane.spec;
-        if (!lane.repetitions.empty() && !lane.repetitions.back().steps.empty()) {
-            const RepetitionRecord& newest = lane.repetitions.back();
-            row.any = true;
-            row.step = newest.steps.front();
-            for (const StepEvent& step : newest.steps) {
-                if (step.kv_bytes_live >= row.step.kv_bytes_live) row.step = step;
-                row.copied = std::max(row.copied, step.kv_bytes_copied);
-            }
-            row.formula = formulaOf(lane.spec, record.model, row.step, record.prompts.size());
-            row.faultsPerStep = medianOf(newest, &StepEvent::minor_faults_step);
-            row.tensorAllocations = medianOf(newest, &StepEvent::tensor_allocations);
-            row.heapAllocations = medianOf(newest, &StepEvent::heap_allocations);
-        }
-        rows.push_back(std::move(row));
-    }
+    for (std::size_t i = 0; i < record.lanes.size(); ++i)
+        rows.push_back({cache_use(record, i), QString::fromStdString(record.lanes[i].spec.name)});
     return rows;
 }
 

@@ -3,40 +3,16 @@
 
 #include <QAbstractTableModel>
 
-#include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "engine/experiment/record.h"
+#include "engine/experiment/memory_use.h"
 #include "ui/widgets/plain_table.h"
 
 namespace decodescope {
 
-/// Where the bytes of one lane's cache are at its fullest step, beside what the formula says it must hold.
-struct CacheRow {
+/// One lane of the table.
+struct CacheRow : CacheUse {
     QString lane;
-    LaneSpec spec;
-    bool any = false;                     ///< whether the lane has made a step at all
-    StepEvent step;                       ///< the one with the most live bytes, of the newest repetition
-    std::optional<std::int64_t> formula;  ///< of `kv_live_formula`; none where it needs every row's length
-    std::int64_t copied = 0;              ///< moved by growing, sharing and reordering, whole repetition
-    std::int64_t faultsPerStep = -1;      ///< medians of the newest repetition; negative = not measured
-    std::int64_t tensorAllocations = -1;
-    std::int64_t heapAllocations = -1;
-
-    bool cached() const { return spec.cache.kind != CacheKind::none; }
-    /// Payload of valid entries: live bytes less scales and entries in full precision.
-    std::int64_t payload() const {
-        return step.kv_bytes_live - step.kv_bytes_scales - step.kv_bytes_residual;
-    }
-    /// Blocks of the pool that nobody uses.
-    std::int64_t free() const {
-        return step.kv_bytes_reserved - step.kv_bytes_live - step.kv_bytes_padding - step.kv_bytes_slack -
-               step.kv_bytes_kept;
-    }
-    /// What the formula, which knows nothing of sharing, is compared with.
-    std::int64_t unshared() const { return step.kv_bytes_live + step.kv_bytes_shared; }
-    bool agrees() const { return formula && *formula == unshared(); }
 };
 
 std::vector<CacheRow> cacheRows(const Record& record);

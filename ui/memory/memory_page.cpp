@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/memory/memory_page.h"
 
+#include <QAction>
+#include <QActionGroup>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include <limits>
+#include <algorithm>
 
 #include "ui/chart/line_chart.h"
 #include "ui/memory/cache_table.h"
 #include "ui/report/definitions.h"
-#include "ui/report/record_charts.h"
 #include "ui/theme/card.h"
+#include "ui/widgets/bar_button.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/plain_table.h"
 
@@ -19,7 +21,6 @@ namespace decodescope {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int figuresIntervalMs = 250;
 
 QString bytesText(std::int64_t bytes) {
@@ -45,20 +46,32 @@ MemoryPage::MemoryPage(const RunData& run, QWidget* parent)
     m_tensors = addFigure(tr("Tensors"), tr("Live bytes of all tensors of all lanes, as asked for"), row);
     m_heapFree = addFigure(tr("Allocator keeps"),
                            tr("Freed, but kept by the C library's allocator for the next request"), row);
-    m_unaccounted = addFigure(
-        tr("Unaccounted"),
-        tr("Resident, less tensors, less what the allocator keeps: program, libraries, window, tokenizer"),
-        row);
+    m_unaccounted = addFigure(tr("Unaccounted"), definitionOf("unaccounted"), row);
     m_heapInUse = addFigure(tr("Heap in use"), tr("What the C library's allocator has handed out"), row);
     m_heapMapped = addFigure(tr("Mapped blocks"), tr("Large blocks that the allocator maps one by one"), row);
-    m_faults = addFigure(tr("Page faults"), tr("Minor page faults of this process since the run began"), row);
+    m_faults = addFigure(tr("Page faults"), definitionOf("minor_faults_run"), row);
+    addPeaksRow(figures->content());
     figures->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     column->addWidget(figures);
 
-    m_chart = new LineChart(this);
-    m_chart->setObjectName(QStringLiteral("memoryChart"));
-    m_chart->setEmptyText(tr("Press Run to see where the bytes go"));
-    column->addWidget(m_chart, 1);
+    const auto addChart = [this](const char* name, const QString& emptyText) {
+        auto* chart = new LineChart(this);
+        chart->setObjectName(QLatin1String(name));
+        chart->setEmptyText(emptyText);
+        return chart;
+    };
+    m_chart = addChart("memoryChart", tr("Press Run to see where the bytes go"));
+    column->addWidget(m_chart, 3);
+    m_allocator = addChart("allocatorChart", tr("What the allocator does appears here"));
+    m_pageFaults = addChart("pageFaultsChart", tr("Page faults appear here"));
+    m_copied = addChart("copiedChart", tr("No cache has copied anything"));
+    auto* small = new QHBoxLayout;
+    small->setSpacing(metrics.spacing);
+    for (LineChart* chart : {m_allocator, m_pageFaults, m_copied}) {
+        chart->setMinimumHeight(metrics.line * 7);
+        small->addWidget(chart, 1);
+    }
+    column->addLayout(small, 2);
 
     auto* caches = new Card(tr("Cache"), tr("formula against measured, at each lane's fullest step"), this);
     caches->setObjectName(QStringLiteral("cacheCard"));
@@ -97,12 +110,59 @@ MemoryPage::Figure MemoryPage::addFigure(const QString& name, const QString& def
     return figure;
 }
 
+void MemoryPage::addPeaksRow(QVBoxLayout* column) {
+    auto* row = new QHBoxLayout;
+    m_peaks = mutedLabel(QString(), this);
+    m_peaks->setObjectName(QStringLiteral("memoryPeaks"));
+    m_peaks->setAccessibleName(tr("Peaks"));
+    m_peaks->setToolTip(definitionOf("memory_peak"));
+    m_peaks->setWordWrap(true);
+    m_peaks->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    row->addWidget(m_peaks, 1);
+    auto* group = new QActionGroup(this);
+    const auto addScale = [&](const QString& text, const char* name, const QString& help, Qt::Key key,
+                              MemoryScale scale) {
+        auto* action = new QAction(text, group);
+        action->setObjectName(QLatin1String(name));
+        action->setCheckable(true);
+        action->setChecked(scale == m_scale);
+        action->setShortcut(key);
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+        action->setToolTip(help);
+        addAction(action);
+        connect(action, &QAction::triggered, this, [this, scale] { setScale(scale); });
+        auto* button = new BarButton(action, BarButton::Look::tab, BarButton::Symbol::none, this);
+        button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
+        row->addWidget(button);
+        return action;
+    };
+    m_bytesAction = addScale(tr("Bytes"), "memoryBytes", tr("Show the memory chart in bytes (B)"), Qt::Key_B,
+                             MemoryScale::bytes);
+    m_shareAction =
+        addScale(tr("Share"), "memoryShare",
+                 tr("Show the memory chart as shares of the resident memory at the same moment (P)"),
+                 Qt::Key_P, MemoryScale::share);
+    column->addLayout(row);
+}
+
+std::vector<Chart*> MemoryPage::charts() const {
+    return {m_chart, m_allocator, m_pageFaults, m_copied};
+}
+
+void MemoryPage::setScale(MemoryScale scale) {
+    (scale == MemoryScale::bytes ? m_bytesAction : m_shareAction)->setChecked(true);
+    if (scale == m_scale) return;
+    m_scale = scale;
+    m_setUp = false;
+    refreshIfVisible();
+}
+
 void MemoryPage::reset() {
+    m_setUp = false;
     if (m_data.isLive())
         m_series.clear();
     else
         m_series.setRecord(m_data.record());
-    m_drawnGeneration = -1;
     m_sinceFigures.invalidate();
     refreshIfVisible();
 }
@@ -121,55 +181,66 @@ void MemoryPage::refreshIfVisible() {
 
 void MemoryPage::catchUp() {
     m_stale = false;
-    updateChart();
+    updateCharts();
     if (!m_data.isLive() || !m_sinceFigures.isValid() || m_sinceFigures.hasExpired(figuresIntervalMs)) {
         updateFigures();
         m_sinceFigures.restart();
     }
-    m_chart->flush();
+    for (Chart* chart : charts()) chart->flush();
 }
 
-void MemoryPage::updateChart() {
+void MemoryPage::setUpCharts() {
+    if (m_setUp) {  // thinned: the same series with other points
+        for (LineChart* chart : {m_chart, m_allocator, m_pageFaults, m_copied}) chart->clear();
+    } else {
+        setUpMemoryChart(*m_chart, m_scale);
+        setUpAllocatorChart(*m_allocator);
+        setUpPageFaultsChart(*m_pageFaults);
+        setUpCopiedChart(*m_copied, m_data.record());
+    }
+    m_setUp = true;
+    m_drawnGeneration = m_series.generation();
+    m_drawn = 0;
+    m_copying = false;
+}
+
+void MemoryPage::updateCharts() {
+    if (!m_setUp || m_drawnGeneration != m_series.generation()) setUpCharts();
     const auto& samples = m_series.samples();
-    const int rssSeries = static_cast<int>(n_owner);
-    if (m_drawnGeneration != m_series.generation()) {
-        setUpMemoryChart(*m_chart);
-        m_drawnGeneration = m_series.generation();
+    const Record& record = m_data.record();
+    const bool copied = std::any_of(samples.begin() + static_cast<std::ptrdiff_t>(m_drawn), samples.end(),
+                                    [](const MemorySample& sample) { return sample.kv_copied > 0; });
+    for (std::size_t i = m_copying ? m_drawn : 0; (copied || m_copying) && i < samples.size(); ++i)
+        appendCopied(*m_copied, samples[i], record);
+    m_copying = m_copying || copied;
+    for (; m_drawn < samples.size(); ++m_drawn) {
+        appendMemory(*m_chart, samples[m_drawn], m_scale);
+        appendAllocator(*m_allocator, samples[m_drawn]);
+        appendPageFaults(*m_pageFaults, samples[m_drawn], m_series.faultsBefore());
     }
-    for (auto i = static_cast<std::size_t>(m_chart->pointCount(rssSeries)); i < samples.size(); ++i) {
-        const MemorySeries::Sample& sample = samples[i];
-        for (std::size_t owner = 0; owner < n_owner; ++owner)
-            m_chart->append(static_cast<int>(owner), sample.seconds,
-                            static_cast<double>(sample.tensors[owner]));
-        m_chart->append(rssSeries, sample.seconds,
-                        sample.memory.rss < 0 ? nan : static_cast<double>(sample.memory.rss));
-    }
+    markPeaks(*m_chart, m_series.peaks(), m_scale);
 }
 
 void MemoryPage::updateFigures() {
     m_caches->setRecord(m_data.record());
-    const auto& samples = m_series.samples();
+    m_peaks->setText(peaksInWords(m_series.peaks(), m_data.record()));
     const Figure all[] = {m_rss, m_tensors, m_unaccounted, m_heapInUse, m_heapFree, m_heapMapped, m_faults};
-    if (samples.empty()) {
+    const MemorySample* now = m_series.newest();
+    if (now == nullptr) {
         for (const Figure& figure : all) figure.value->setText(QStringLiteral("–"));
+        m_peaks->setText(tr("The peaks of a run appear here."));
         return;
     }
-    const MemorySeries::Sample& now = samples.back();
-    m_rss.value->setText(bytesText(now.memory.rss));
-    m_tensors.value->setText(formatBytes(static_cast<double>(totalBytes(now.tensors))));
-    m_heapInUse.value->setText(bytesText(now.memory.heap_in_use));
-    m_heapFree.value->setText(bytesText(now.memory.heap_free));
-    m_heapMapped.value->setText(bytesText(now.memory.heap_mapped));
-    const std::int64_t unaccounted = unaccountedBytes(now.memory, now.tensors);
-    if (now.memory.rss < 0)
-        m_unaccounted.value->setText(notMeasured());
-    else if (unaccounted < 0)
-        m_unaccounted.value->setText(QStringLiteral("−") + formatBytes(static_cast<double>(-unaccounted)));
-    else
-        m_unaccounted.value->setText(formatBytes(static_cast<double>(unaccounted)));
-    const std::int64_t before = samples.front().memory.minor_faults;
-    const std::int64_t faults = now.memory.minor_faults;
-    m_faults.value->setText(before < 0 || faults < 0 ? notMeasured() : formatCount(faults - before));
+    m_rss.value->setText(bytesText(now->memory.rss));
+    m_tensors.value->setText(formatBytes(static_cast<double>(now->tensor_total())));
+    m_heapInUse.value->setText(bytesText(now->memory.heap_in_use));
+    m_heapFree.value->setText(bytesText(now->memory.heap_free));
+    m_heapMapped.value->setText(bytesText(now->memory.heap_mapped));
+    const auto unaccounted = now->unaccounted();
+    m_unaccounted.value->setText(unaccounted ? formatValue(static_cast<double>(*unaccounted), Unit::bytes)
+                                             : notMeasured());
+    const std::int64_t faults = m_series.minorFaults();
+    m_faults.value->setText(faults < 0 ? notMeasured() : formatCount(faults));
 }
 
 void MemoryPage::showEvent(QShowEvent* event) {

@@ -4,22 +4,15 @@
 #include <cstddef>
 #include <vector>
 
-#include "engine/experiment/events.h"
-#include "engine/experiment/record.h"
+#include "engine/experiment/memory_use.h"
 
 namespace decodescope {
 
 /// Memory of the process over a run, one sample per step of any lane, in order of time. A long run is
-/// thinned: of two neighbours the one with more tensor bytes stays, so that a peak is never lost.
+/// thinned: of two neighbours a peak stays, or else the one with more tensor bytes.
 class MemorySeries {
 public:
-    struct Sample {
-        double seconds = 0;  ///< end of the step, since the start of the first one
-        OwnerBytes tensors{};
-        ProcessMemory memory;
-    };
-
-    /// `limit`: largest number of samples kept, at least 2.
+    /// `limit`: about how many samples are kept at most, at least 2.
     explicit MemorySeries(std::size_t limit = 2000) : m_limit(limit) {}
 
     void clear();
@@ -27,28 +20,34 @@ public:
     /// All steps of a record, sorted by time.
     void setRecord(const Record& record);
 
-    const std::vector<Sample>& samples() const { return m_samples; }
+    const std::vector<MemorySample>& samples() const { return m_samples; }
+    /// Of everything added so far.
+    const MemoryPeaks& peaks() const { return m_peaks; }
+    /// Page faults since the end of the first step; `not_measured` where the system does not count them.
+    std::int64_t minorFaults() const;
+    std::int64_t faultsBefore() const { return m_firstFaults; }  ///< at the end of the first step
+    /// The newest sample, thinned or not; null before the first.
+    const MemorySample* newest() const { return m_any ? &m_newest : nullptr; }
     /// Raised whenever earlier samples have changed (thinned, cleared): draw all of them again.
     int generation() const { return m_generation; }
 
 private:
+    void addSample(MemorySample sample);
     void thin();
+    bool isPeak(const MemorySample& sample) const;
+    const MemorySample& better(const MemorySample& a, const MemorySample& b) const;
 
     std::size_t m_limit;
-    std::vector<Sample> m_samples;
-    Sample m_group;               // the best of the steps not yet in `m_samples`
+    std::vector<MemorySample> m_samples;
+    MemoryPeaks m_peaks;
+    MemorySample m_group;  // the best of the steps not yet in `m_samples`
+    MemorySample m_newest;
+    bool m_any = false;
     std::size_t m_inGroup = 0;    // steps in `m_group`
     std::size_t m_perSample = 1;  // steps that share a sample
     std::int64_t m_start = -1;
+    std::int64_t m_firstFaults = ProcessMemory::not_measured;
     int m_generation = 0;
 };
-
-/// Sum over owners.
-std::uint64_t totalBytes(const OwnerBytes& bytes);
-/// Resident bytes that neither a tensor nor the allocator's free list explains: program code, libraries,
-/// fonts, drawing, the tokenizer. Weights in a mapped file count as tensors, as their pages count as
-/// resident. May be negative when reserved tensors are not resident yet, or the system took pages of the file
-/// back. `not_measured` when it does not tell.
-std::int64_t unaccountedBytes(const ProcessMemory& memory, const OwnerBytes& tensors);
 
 }  // namespace decodescope

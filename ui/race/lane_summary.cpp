@@ -1,41 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/race/lane_summary.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "engine/measure/statistics.h"
-#include "ui/report/record_charts.h"
+#include "engine/experiment/memory_use.h"
+#include "engine/experiment/token_times.h"
 
 namespace decodescope {
 
 namespace {
 
-constexpr std::int64_t manyRows = 16;
-
-// Rows per reading of the weights, in the newest decode step.
-std::int64_t rowsPerStep(const LaneRecord& lane) {
-    if (lane.repetitions.empty() || lane.repetitions.back().steps.empty()) return 0;
-    return lane.repetitions.back().steps.back().positions_forwarded;
-}
-
 void addTimes(LaneSummary& summary, const LaneRecord& lane, double readLimit) {
     if (const Summary queue = lane.queue_ns(); queue.n > 0) summary.queueNs = queue.median;
     if (const Summary first = lane.ttft_ns(); first.n > 0 && first.median > 0)
         summary.firstTokenNs = first.median;
-    std::vector<double> latencies;
-    for (const RepetitionRecord& repetition : lane.repetitions) {
-        for (const StepEvent& step : repetition.steps) {
-            if (const double ms = latencyOf(step); !std::isnan(ms)) latencies.push_back(ms * 1e6);
-        }
-    }
-    if (latencies.empty()) return;
-    summary.perTokenNs = summarize(latencies).median;
+    const Summary perToken = token_ns(lane);
+    if (perToken.n == 0) return;
+    summary.perTokenNs = perToken.median;
     summary.tokensPerSecond = lane.decode_tok_s();
     summary.totalTokensPerSecond = lane.total_tok_s();
     summary.readGbS = lane.read_gb_s();
     if (readLimit > 0) summary.readShare = summary.readGbS / readLimit;
-    summary.computeBound = rowsPerStep(lane) >= manyRows;
+    summary.computeBound = compute_bound(lane);
 }
 
 void addDrafts(LaneSummary& summary, const LaneRecord& lane) {
@@ -75,10 +59,8 @@ std::vector<LaneSummary> summarizeLanes(const Record& record) {
         summary.faults = lane.spec.faults;
         addTimes(summary, lane, record.environment.read_bandwidth_gb_s);
         addDrafts(summary, lane);
-        if (!lane.repetitions.empty()) {
-            for (const StepEvent& step : lane.repetitions.back().steps)
-                summary.kvBytesLive = std::max(summary.kvBytesLive, step.kv_bytes_live);
-        }
+        const StepEvent* fullest = lane.repetitions.empty() ? nullptr : fullest_step(lane.repetitions.back());
+        if (fullest != nullptr) summary.kvBytesLive = fullest->kv_bytes_live;
         if (i == referenceIndex) {
             summary.agreement = Agreement::reference;
             if (summary.perTokenNs >= 0) summary.againstReference = 1;

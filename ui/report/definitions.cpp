@@ -63,6 +63,20 @@ const QVector<Definition>& definitions() {
             "workspace.")},
         {QStringLiteral("rss"), tr("Resident memory (RSS)"),
          tr("Pages of the process that are in memory, as the system counts them.")},
+        {QStringLiteral("heap"), tr("Allocator"),
+         tr("The C library's own figures: bytes handed out (in use), freed but kept for the next request "
+            "(keeps), and in large blocks mapped one by one (mapped).")},
+        {QStringLiteral("unaccounted"), tr("Unaccounted"),
+         tr("Resident memory less tensors, less what the allocator keeps: program, libraries, window, "
+            "tokenizer. Negative where tensors have pages that are not resident.")},
+        {QStringLiteral("memory_share"), tr("Share"),
+         tr("Bytes divided by the resident memory at the same moment, in per cent. More than 100 % together "
+            "where tensors have pages that are not resident.")},
+        {QStringLiteral("memory_peak"), tr("Peaks"),
+         tr("Most resident and most tensor bytes at the end of any step, warm-up excluded; of equal ones the "
+            "first.")},
+        {QStringLiteral("minor_faults_run"), tr("Page faults of the run"),
+         tr("Minor page faults of the process since the end of the run's first step.")},
         {QStringLiteral("minor_faults"), tr("Page faults"),
          tr("Minor page faults of the process during the timed part of a step.")},
         {QStringLiteral("gb_s"), tr("Read rate"),

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/experiment/token_times.h"
 #include "engine/measure/statistics.h"
 #include "ui/report/definitions.h"
+#include "ui/report/memory_charts.h"
 #include "ui/text.h"
 
 namespace decodescope {
@@ -71,18 +73,6 @@ std::size_t mostRepetitions(const Record& record) {
     std::size_t n = 0;
     for (const LaneRecord& lane : record.lanes) n = std::max(n, lane.repetitions.size());
     return n;
-}
-
-std::vector<StepEvent> stepsInTime(const Record& record) {
-    std::vector<StepEvent> steps;
-    for (const LaneRecord& lane : record.lanes) {
-        for (const RepetitionRecord& repetition : lane.repetitions) {
-            steps.insert(steps.end(), repetition.steps.begin(), repetition.steps.end());
-        }
-    }
-    std::sort(steps.begin(), steps.end(),
-              [](const StepEvent& a, const StepEvent& b) { return a.end_ns < b.end_ns; });
-    return steps;
 }
 
 /// A value per step: the median over repetitions.
@@ -165,8 +155,7 @@ void overlay(LineChart& chart, const Record& shown, const Record& compared, cons
 }  // namespace
 
 double latencyOf(const StepEvent& step) {
-    if (step.phase == Phase::prefill || step.n_token == 0) return nan;
-    return static_cast<double>(step.end_ns - step.start_ns) * 1e-6 * step.n_row / step.n_token;
+    return token_ns(step).value_or(nan) * 1e-6;
 }
 
 void setUpLatencyChart(LineChart& chart, const Experiment& experiment) {
@@ -189,22 +178,6 @@ void setUpTotalTimeChart(LineChart& chart, const Experiment& experiment) {
     chart.setExportName(QStringLiteral("total_time"));
     chart.setXAxis(tokenAxis(experiment, true));
     chart.setYAxis(valueAxis(tr("total time"), Unit::seconds));
-}
-
-void setUpMemoryChart(LineChart& chart) {
-    chart.removeAllSeries();
-    chart.setTitle(tr("Memory"));
-    chart.setSubtitle(tr("tensor bytes by owner, stacked, under the resident memory · over seconds"));
-    chart.setDefinition(definitionOf("tensor_bytes") + QLatin1Char('\n') + definitionOf("rss"));
-    chart.setExportName(QStringLiteral("memory"));
-    ChartAxis time = valueAxis(tr("time"), Unit::seconds);
-    chart.setXAxis(time);
-    chart.setYAxis(valueAxis(tr("memory"), Unit::bytes));
-    for (std::size_t owner = 0; owner < n_owner; ++owner) {
-        chart.addSeries(engineWord(to_string(static_cast<Owner>(owner))), ColorRef::owner(owner),
-                        SeriesKind::area);
-    }
-    chart.addSeries(tr("resident (RSS)"), ColorRef{});
 }
 
 void setUpKvChart(LineChart& chart, const Experiment& experiment) {
@@ -281,23 +254,6 @@ void overlayKv(LineChart& chart, const Record& shown, const Record& compared, co
 
 void overlayLogitError(LineChart& chart, const Record& shown, const Record& compared, const QString& name) {
     overlay(chart, shown, compared, name, worstErrors);
-}
-
-void showMemory(LineChart& chart, const Record& record) {
-    setUpMemoryChart(chart);
-    const std::vector<StepEvent> steps = stepsInTime(record);
-    if (steps.empty()) return;
-    std::int64_t start = steps.front().start_ns;
-    for (const StepEvent& step : steps) start = std::min(start, step.start_ns);
-    for (const StepEvent& step : steps) {
-        const double x = seconds(step.end_ns - start);
-        for (std::size_t owner = 0; owner < n_owner; ++owner) {
-            chart.append(static_cast<int>(owner), x, static_cast<double>(step.tensor_bytes[owner]));
-        }
-        chart.append(
-            static_cast<int>(n_owner), x,
-            step.memory.rss == ProcessMemory::not_measured ? nan : static_cast<double>(step.memory.rss));
-    }
 }
 
 void showKv(LineChart& chart, const Record& record) {
@@ -387,6 +343,9 @@ std::vector<RecordChart> makeRecordCharts(const Record& record, const Record* co
     static constexpr std::pair<Show, Overlay> kinds[] = {{showLatency, overlayLatency},
                                                          {showTotalTime, overlayTotalTime},
                                                          {showMemory, nullptr},
+                                                         {showAllocator, nullptr},
+                                                         {showPageFaults, nullptr},
+                                                         {showCopiedBytes, nullptr},
                                                          {showKv, overlayKv},
                                                          {showLogitError, overlayLogitError}};
     std::vector<RecordChart> charts;

@@ -14,14 +14,13 @@ namespace decodescope {
 
 // What each chart of a run is: title, unit, definition and axes in `setUp...`, the content of a finished
 // record in `show...`. Screens that draw a run as it happens set their charts up here too, so that a chart
-// says the same on screen and in a report. The x axis reaches to the tokens that `experiment` asks for.
+// says the same on screen and in a report. Those over time: `memory_charts.h`. The x axis reaches to the
+// tokens that `experiment` asks for.
 
 /// x = tokens chosen so far, of all requests (the first comes from the prefill), y in ms.
 void setUpLatencyChart(LineChart& chart, const Experiment& experiment);
 /// x = tokens chosen so far, of all requests, y in s.
 void setUpTotalTimeChart(LineChart& chart, const Experiment& experiment);
-/// x in s, y in bytes: one area per owner and the resident memory as a line.
-void setUpMemoryChart(LineChart& chart);
 /// x = tokens chosen so far, of all requests, y in bytes.
 void setUpKvChart(LineChart& chart, const Experiment& experiment);
 /// x = number of the new token of a request, y = logit error on a log axis.
@@ -36,8 +35,6 @@ double latencyOf(const StepEvent& step);
 void showLatency(LineChart& chart, const Record& record);
 /// Median over repetitions of the time from the start of the prefill to each token.
 void showTotalTime(LineChart& chart, const Record& record);
-/// Tensor bytes by owner and resident memory at the end of every step, in the order of time.
-void showMemory(LineChart& chart, const Record& record);
 /// Live (and, where it differs, reserved) bytes of each lane's cache, of the last repetition.
 void showKv(LineChart& chart, const Record& record);
 /// Largest logit error of each token over requests and repetitions, against the reference lane.

@@ -105,6 +105,7 @@ QColor ThemeColors::color(ColorRef reference) const {
         case ColorRef::Role::good_soft: return good_soft;
         case ColorRef::Role::warn_soft: return warn_soft;
         case ColorRef::Role::bad_soft: return bad_soft;
+        case ColorRef::Role::rest: return border;
     }
     return text;
 }

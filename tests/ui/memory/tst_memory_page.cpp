@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAbstractButton>
 #include <QAbstractItemModelTester>
+#include <QLabel>
 #include <QTest>
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/model/preset.h"
+#include "ui/chart/line_chart.h"
 #include "ui/memory/cache_table.h"
+#include "ui/memory/memory_page.h"
 #include "ui/memory/memory_series.h"
 #include "ui/widgets/plain_table.h"
 
@@ -16,11 +23,14 @@ private slots:
     void keepsPeaksWhenThinning_data();
     void keepsPeaksWhenThinning();
     void sortsLanesByTime();
-    void countsWhatIsUnaccounted_data();
-    void countsWhatIsUnaccounted();
     void tableShowsFormulaAndMeasured();
     void tableSplitsTheBytes_data();
     void tableSplitsTheBytes();
+    void keepsBothPeaksWhenThinning();
+    void peaksAndRemainderAreSeen();
+    void sharesAndBytes();
+    void copiesAppearWithTheFirst();
+    void silentSystemShowsNoNumbers();
 };
 
 void MemoryPageTest::keepsPeaksWhenThinning_data() {
@@ -47,11 +57,12 @@ void MemoryPageTest::keepsPeaksWhenThinning() {
     QVERIFY(series.samples().size() <= static_cast<std::size_t>(limit));
     if (steps < limit) QCOMPARE(series.samples().size(), static_cast<std::size_t>(steps));
     bool found = false;
-    double before = -1;
-    for (const MemorySeries::Sample& sample : series.samples()) {
-        found = found || (sample.tensors[0] == 1'000'000'000u && sample.seconds == peak + 0.5);
-        QVERIFY(sample.seconds >= before);
-        before = sample.seconds;
+    std::int64_t before = -1;
+    for (const MemorySample& sample : series.samples()) {
+        found = found ||
+                (sample.tensors[0] == 1'000'000'000u && sample.at_ns == peak * 1'000'000'000LL + 500'000'000);
+        QVERIFY(sample.at_ns >= before);
+        before = sample.at_ns;
     }
     QVERIFY(found);
 }
@@ -75,34 +86,8 @@ void MemoryPageTest::sortsLanesByTime() {
     QCOMPARE(series.samples().size(), std::size_t{6});
     for (std::size_t i = 0; i < 6; ++i) {
         QCOMPARE(series.samples()[i].tensors[0], std::uint64_t{i});
-        QCOMPARE(series.samples()[i].seconds, static_cast<double>(i + 1));
+        QCOMPARE(series.samples()[i].at_ns, std::int64_t{1'000'000'000} * static_cast<std::int64_t>(i + 1));
     }
-}
-
-void MemoryPageTest::countsWhatIsUnaccounted_data() {
-    QTest::addColumn<qint64>("rss");
-    QTest::addColumn<qint64>("heapFree");
-    QTest::addColumn<quint64>("tensors");
-    QTest::addColumn<qint64>("expected");
-    QTest::newRow("ordinary") << qint64{100} << qint64{10} << quint64{60} << qint64{30};
-    QTest::newRow("allocator silent") << qint64{100} << qint64{-1} << quint64{60} << qint64{40};
-    QTest::newRow("reserved, not resident") << qint64{100} << qint64{0} << quint64{150} << qint64{-50};
-    QTest::newRow("system silent") << qint64{-1} << qint64{10} << quint64{60}
-                                   << qint64{ProcessMemory::not_measured};
-}
-
-void MemoryPageTest::countsWhatIsUnaccounted() {
-    QFETCH(qint64, rss);
-    QFETCH(qint64, heapFree);
-    QFETCH(quint64, tensors);
-    QFETCH(qint64, expected);
-    ProcessMemory memory;
-    memory.rss = rss;
-    memory.heap_free = heapFree;
-    OwnerBytes bytes{};
-    bytes[1] = tensors / 2;
-    bytes[3] = tensors - tensors / 2;
-    QCOMPARE(unaccountedBytes(memory, bytes), std::int64_t{expected});
 }
 
 void MemoryPageTest::tableShowsFormulaAndMeasured() {
@@ -197,7 +182,7 @@ void MemoryPageTest::tableSplitsTheBytes() {
     QVERIFY2(row.agrees(), qPrintable(QString::number(row.formula.value_or(-1))));
     QCOMPARE(row.payload(), std::int64_t{live - scales - residual});
     QCOMPARE(row.free(), std::int64_t{0});
-    QCOMPARE(row.tensorAllocations, std::int64_t{4});
+    QCOMPARE(row.tensor_allocations, std::int64_t{4});
     CacheTableModel model;
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     model.setRecord(record);
@@ -213,6 +198,171 @@ void MemoryPageTest::tableSplitsTheBytes() {
     }
     QCOMPARE(hasScales, scales > 0);
     QCOMPARE(hasShared, shared > 0);
+}
+
+namespace {
+
+constexpr std::int64_t MiB = 1 << 20;
+
+/// A record of one lane whose resident memory peaks in step 3 and whose tensors peak in step 7.
+std::shared_ptr<Record> makeRecord() {
+    auto record = std::make_shared<Record>();
+    record->model.n_layer = 2;
+    record->model.n_head = record->model.n_kv_head = 2;
+    record->model.head_dim = 8;
+    record->prompts.resize(1);
+    LaneRecord lane;
+    lane.spec = *lane_from_name("concat");
+    record->experiment.lanes = {lane.spec};
+    lane.repetitions.emplace_back();
+    for (int i = 0; i < 10; ++i) {
+        StepEvent event;
+        event.step = i;
+        event.phase = i == 0 ? Phase::prefill : Phase::decode;
+        event.start_ns = i * 1'000'000'000LL;
+        event.end_ns = event.start_ns + 500'000'000;
+        event.tensor_bytes = {10u * MiB, static_cast<std::uint64_t>(i == 7 ? 8 : 2) * MiB, 0, 0, 0};
+        event.memory = {.rss = (i == 3 ? 48 : 40) * MiB,
+                        .heap_in_use = 20 * MiB,
+                        .heap_free = 4 * MiB,
+                        .heap_mapped = 0,
+                        .minor_faults = 500 + 3 * i};
+        event.kv_bytes_copied = i < 5 ? 0 : 1024 * i;
+        lane.repetitions.back().steps.push_back(event);
+    }
+    record->lanes = {lane};
+    return record;
+}
+
+QString plain(QString text) {
+    return text.replace(QChar::Nbsp, ' ');
+}
+
+double cellOf(const Chart& chart, std::size_t row, const QString& column) {
+    const Table table = chart.table(DataRange::all);
+    return table.rows.at(row).at(table.columns.indexOf(column)).toDouble();
+}
+
+}  // namespace
+
+void MemoryPageTest::keepsBothPeaksWhenThinning() {
+    MemorySeries series(32);
+    for (int i = 0; i < 5000; ++i) {
+        StepEvent event;
+        event.step = i;
+        event.start_ns = i * 1'000'000'000LL;
+        event.end_ns = event.start_ns + 1;
+        event.tensor_bytes[0] = i == 1234 ? 500u : 100u;
+        event.memory.rss = i == 4321 ? 5000 : 1000;
+        event.memory.minor_faults = i;
+        series.add(event);
+    }
+    QVERIFY(series.samples().size() <= 33);
+    const auto kept = [&](int step) {
+        return std::any_of(series.samples().begin(), series.samples().end(),
+                           [&](const MemorySample& sample) { return sample.step == step; });
+    };
+    QVERIFY(kept(1234));
+    QVERIFY(kept(4321));
+    QCOMPARE(series.peaks().rss->step, 4321);
+    QCOMPARE(series.peaks().tensors->step, 1234);
+    QCOMPARE(series.newest()->step, 4999);
+    QCOMPARE(series.minorFaults(), std::int64_t{4999});
+}
+
+void MemoryPageTest::peaksAndRemainderAreSeen() {
+    RunData run;
+    MemoryPage page(run);
+    page.resize(1000, 700);
+    page.show();
+    for (Chart* chart : page.charts()) QVERIFY(chart->isEmpty());
+    run.show(makeRecord(), nullptr);
+    QCOMPARE(plain(page.findChild<QLabel*>("memoryPeaks")->text()),
+             QString("RSS peak 48.0 MiB after 3.50 s in concat, repetition 1, step 3 · tensor peak 18.0 MiB "
+                     "after 7.50 s in concat, repetition 1, step 7"));
+    const auto& marks = page.chart()->marks();
+    QCOMPARE(marks.size(), std::size_t{2});
+    QCOMPARE(marks[0].x, 3.5);
+    QCOMPARE(marks[0].y, 48.0 * MiB);
+    QCOMPARE(marks[1].x, 7.5);
+    QCOMPARE(marks[1].y, 18.0 * MiB);
+    QCOMPARE(cellOf(*page.chart(), 3, "unaccounted_bytes"), (48.0 - 12 - 4) * MiB);
+    QCOMPARE(cellOf(*page.chart(), 3, "allocator_keeps_bytes"), 4.0 * MiB);
+    // The band is in the picture, in a colour of its own.
+    const QColor rest = themeColors(page.palette()).color({ColorRef::Role::rest, 0});
+    const QImage picture = page.chart()->grab().toImage();
+    int n = 0;
+    for (int y = 0; y < picture.height(); ++y)
+        for (int x = 0; x < picture.width(); ++x) n += picture.pixelColor(x, y) == rest ? 1 : 0;
+    QVERIFY2(n > picture.width() * picture.height() / 10, qPrintable(QString::number(n)));
+    // Figures, formula against measured, the other charts.
+    QCOMPARE(cellOf(*page.charts()[1], 0, "in_use_bytes"), 20.0 * MiB);
+    QCOMPARE(cellOf(*page.charts()[2], 9, "process"), 27.0);
+    QCOMPARE(cellOf(*page.charts()[3], 9, "concat_bytes"), 9 * 1024.0);
+}
+
+void MemoryPageTest::sharesAndBytes() {
+    RunData run;
+    MemoryPage page(run);
+    page.resize(1000, 700);
+    page.show();
+    QVERIFY(QTest::qWaitForWindowActive(&page));
+    run.show(makeRecord(), nullptr);
+    const QStringList inBytes = page.chart()->table(DataRange::all).columns;
+    QTest::keyClick(page.chart(), Qt::Key_P);
+    QCOMPARE(page.scale(), MemoryScale::share);
+    QVERIFY(page.findChild<QAbstractButton*>("memoryShareButton")->isChecked());
+    QCOMPARE(cellOf(*page.chart(), 3, "weights_percent"), 100 * 10.0 / 48);
+    QCOMPARE(page.chart()->marks()[1].y, 100 * 18.0 / 40);
+    double sum = 0;
+    const QStringList row = page.chart()->table(DataRange::all).rows[3];
+    for (int i = 1; i < row.size(); ++i) sum += row[i].toDouble();
+    QVERIFY(std::abs(sum - 100) < 1e-9);
+    // Another run is shown in the same way.
+    run.show(makeRecord(), nullptr);
+    QCOMPARE(cellOf(*page.chart(), 3, "weights_percent"), 100 * 10.0 / 48);
+    page.findChild<QAbstractButton*>("memoryBytesButton")->click();
+    QCOMPARE(page.scale(), MemoryScale::bytes);
+    QCOMPARE(page.chart()->table(DataRange::all).columns, inBytes);
+    for (const char* name : {"memoryShareButton", "memoryBytesButton"}) {
+        const auto* button = page.findChild<QAbstractButton*>(name);
+        QVERIFY(!button->toolTip().isEmpty());
+        QVERIFY(!button->accessibleName().isEmpty());
+        QVERIFY(button->focusPolicy() & Qt::TabFocus);
+    }
+}
+
+void MemoryPageTest::copiesAppearWithTheFirst() {
+    const auto record = makeRecord();
+    RunData run;
+    MemoryPage page(run);
+    page.show();
+    LoadedModel model;
+    model.weights = std::make_shared<Weights>();
+    RunStarted started;
+    run.begin(record->experiment, started, model, nullptr);
+    const Chart* copied = page.charts()[3];
+    for (const StepEvent& step : record->lanes[0].repetitions[0].steps) {
+        run.append({step});
+        QCOMPARE(copied->isEmpty(), step.kv_bytes_copied == 0);
+    }
+    QCOMPARE(copied->table(DataRange::all).rows.size(), std::size_t{10});
+    QCOMPARE(page.chart()->table(DataRange::all).rows.size(), std::size_t{10});
+}
+
+void MemoryPageTest::silentSystemShowsNoNumbers() {
+    const auto record = makeRecord();
+    for (StepEvent& step : record->lanes[0].repetitions[0].steps) step.memory = {};
+    RunData run;
+    MemoryPage page(run);
+    page.show();
+    run.show(record, nullptr);
+    QVERIFY(page.charts()[1]->isEmpty());
+    QVERIFY(page.charts()[2]->isEmpty());
+    QVERIFY(plain(page.chart()->summary()).contains("unaccounted: not measured."));
+    QVERIFY(!page.findChild<QLabel*>("memoryPeaks")->text().contains("RSS"));
+    page.setScale(MemoryScale::share);  // of nothing
+    QVERIFY(page.chart()->marks().empty());
 }
 
 QTEST_MAIN(MemoryPageTest)

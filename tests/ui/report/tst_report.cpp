@@ -23,6 +23,7 @@
 #include "ui/chart/export.h"
 #include "ui/report/definitions.h"
 #include "ui/report/html_report.h"
+#include "ui/report/memory_charts.h"
 #include "ui/report/record_charts.h"
 #include "ui/report/render.h"
 #include "ui/report/report_document.h"
@@ -115,9 +116,23 @@ void ReportTest::memoryAndCache() {
     showMemory(memory, record);
     QCOMPARE(memory.table(DataRange::all).columns.join(QLatin1Char(',')),
              QStringLiteral("time_s,weights_bytes,kv_bytes,activations_bytes,logits_bytes,workspace_bytes,"
-                            "resident_rss_bytes"));
+                            "allocator_keeps_bytes,unaccounted_bytes,resident_rss_bytes"));
     QCOMPARE(cellOf(memory, 0, 1), 12e6);
-    QCOMPARE(cellOf(memory, 0, 6), 40e6);
+    QCOMPARE(cellOf(memory, 0, 7), 40e6 - 12e6 - 500'000 - 8'000 - 4'000);
+    QCOMPARE(cellOf(memory, 0, 8), 40e6);
+    // The system told nothing about its allocator, and no cache copied: no such charts.
+    QVERIFY(memory.table(DataRange::all).rows[0][6].isEmpty());
+    for (const RecordChart& entry : makeRecordCharts(record))
+        QVERIFY(!QStringList({"allocator", "page_faults", "kv_copied"}).contains(entry.name));
+    // As shares of the resident memory they make 100 %.
+    LineChart share;
+    setUpMemoryChart(share, MemoryScale::share);
+    for (const MemorySample& sample : memory_samples(record)) appendMemory(share, sample, MemoryScale::share);
+    QCOMPARE(share.table(DataRange::all).columns[1], QStringLiteral("weights_percent"));
+    QCOMPARE(cellOf(share, 0, 1), 100 * 12e6 / 40e6);
+    double sum = 0;
+    for (const int column : {1, 2, 3, 4, 5, 7}) sum += cellOf(share, 0, column);
+    QVERIFY(std::abs(sum - 100) < 1e-9);
     LineChart kv;
     showKv(kv, record);
     QCOMPARE(kv.seriesCount(), 2);  // live and reserved of the one lane that has a cache
