@@ -77,8 +77,8 @@ void setUpMemoryChart(LineChart& chart, MemoryScale scale) {
         chart.addSeries(QString::fromLatin1(to_string(static_cast<Owner>(owner))), ColorRef::owner(owner),
                         SeriesKind::area);
     }
-    chart.addSeries(tr("allocator keeps"), {ColorRef::Role::accent_soft, 0}, SeriesKind::area);
-    chart.addSeries(tr("unaccounted"), {ColorRef::Role::rest, 0}, SeriesKind::area);
+    chart.addSeries(tr("allocator keeps"), {ColorRef::Role::warn_soft, 0}, SeriesKind::area);
+    chart.addSeries(tr("unaccounted"), {ColorRef::Role::accent_soft, 0}, SeriesKind::area);
     if (!share) chart.addSeries(tr("resident (RSS)"), ColorRef{});
 }
 

@@ -105,7 +105,6 @@ QColor ThemeColors::color(ColorRef reference) const {
         case ColorRef::Role::good_soft: return good_soft;
         case ColorRef::Role::warn_soft: return warn_soft;
         case ColorRef::Role::bad_soft: return bad_soft;
-        case ColorRef::Role::rest: return border;
     }
     return text;
 }

@@ -28,7 +28,6 @@ struct ColorRef {
         good_soft,
         warn_soft,
         bad_soft,
-        rest,  ///< what is left over, unnamed: the colour of borders
     };
     Role role = Role::text;
     int index = 0;

@@ -289,7 +289,7 @@ void MemoryPageTest::peaksAndRemainderAreSeen() {
     QCOMPARE(cellOf(*page.chart(), 3, "unaccounted_bytes"), (48.0 - 12 - 4) * MiB);
     QCOMPARE(cellOf(*page.chart(), 3, "allocator_keeps_bytes"), 4.0 * MiB);
     // The band is in the picture, in a colour of its own.
-    const QColor rest = themeColors(page.palette()).color({ColorRef::Role::rest, 0});
+    const QColor rest = themeColors(page.palette()).color({ColorRef::Role::accent_soft, 0});
     const QImage picture = page.chart()->grab().toImage();
     int n = 0;
     for (int y = 0; y < picture.height(); ++y)
