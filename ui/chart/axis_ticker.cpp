@@ -33,4 +33,11 @@ QString LogTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return formatTick(tick, tick, m_unit, tick);
 }
 
+double axisShare(const QCPAxis& axis, double value) {
+    const QCPRange range = axis.range();
+    return axis.scaleType() == QCPAxis::stLogarithmic
+               ? std::log(value / range.lower) / std::log(range.upper / range.lower)
+               : (value - range.lower) / range.size();
+}
+
 }  // namespace decodescope

@@ -46,4 +46,7 @@ private:
     double m_zeroAt = 0;
 };
 
+/// Where `value` lies on `axis`: 0 = lower end, 1 = upper end.
+double axisShare(const QCPAxis& axis, double value);
+
 }  // namespace decodescope

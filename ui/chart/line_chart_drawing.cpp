@@ -35,14 +35,6 @@ double decadeBelow(double value) {
     return std::pow(10.0, std::floor(std::log10(value) + 1e-9));
 }
 
-/// Where `value` lies on `axis`: 0 = lower end, 1 = upper end.
-double axisShare(const QCPAxis& axis, double value) {
-    const QCPRange range = axis.range();
-    return axis.scaleType() == QCPAxis::stLogarithmic
-               ? std::log(value / range.lower) / std::log(range.upper / range.lower)
-               : (value - range.lower) / range.size();
-}
-
 /// Leaves out points that lie on the way from one neighbour to the other, as far as a fifth of a pixel tells,
 /// never more than three in a row. `pixelOf` gives the height of a value in pixels.
 template <class PixelOf>

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "ui/chart/axis_ticker.h"
 #include "ui/chart/line_chart.h"
 #include "ui/theme/card.h"
 
@@ -36,10 +37,12 @@ void LineChart::drawMarks() {
         const MarkItems& items = m_markItems[i];
         items.dot->position->setCoords(mark.x, mark.y);
         items.label->setText(mark.text);
-        const double from_left = m_plot->xAxis->coordToPixel(mark.x) - area.left();
-        const double from_top = m_plot->yAxis->coordToPixel(mark.y) - area.top();
-        const bool inside =
-            from_left >= 0 && from_left <= area.width() && from_top >= 0 && from_top <= area.height();
+        // By the ranges, not in pixels of the widget: the drawing may be of another size.
+        const double across = axisShare(*m_plot->xAxis, mark.x);
+        const double up = axisShare(*m_plot->yAxis, mark.y);
+        const double from_left = across * area.width();
+        const double from_top = (1 - up) * area.height();
+        const bool inside = across >= 0 && across <= 1 && up >= 0 && up <= 1;
         items.dot->setVisible(inside);
         items.label->setVisible(inside);
         // The label stays in the plot: beside the border it leans inwards, near the top it hangs.

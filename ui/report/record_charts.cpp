@@ -340,14 +340,10 @@ std::vector<RecordChart> makeRecordCharts(const Record& record, const Record* co
                                           const QString& comparedName) {
     using Show = void (*)(LineChart&, const Record&);
     using Overlay = void (*)(LineChart&, const Record&, const Record&, const QString&);
-    static constexpr std::pair<Show, Overlay> kinds[] = {{showLatency, overlayLatency},
-                                                         {showTotalTime, overlayTotalTime},
-                                                         {showMemory, nullptr},
-                                                         {showAllocator, nullptr},
-                                                         {showPageFaults, nullptr},
-                                                         {showCopiedBytes, nullptr},
-                                                         {showKv, overlayKv},
-                                                         {showLogitError, overlayLogitError}};
+    static constexpr std::pair<Show, Overlay> kinds[] = {
+        {showLatency, overlayLatency}, {showTotalTime, overlayTotalTime},  {showMemory, nullptr},
+        {showAllocator, nullptr},      {showPageFaults, nullptr},          {showCopiedBytes, nullptr},
+        {showKv, overlayKv},           {showLogitError, overlayLogitError}};
     std::vector<RecordChart> charts;
     for (const auto& [show, addDashed] : kinds) {
         auto chart = std::make_unique<LineChart>();
