@@ -2948,10 +2948,6 @@ bf16(257) = 256</translation>
         <translation>Gesamtzeit</translation>
     </message>
     <message>
-        <source>tensor bytes by owner, stacked, under the resident memory · over seconds</source>
-        <translation>Tensor-Bytes nach Besitzer, gestapelt, unter dem residenten Speicher · über Sekunden</translation>
-    </message>
-    <message>
         <source>time</source>
         <translation>Zeit</translation>
     </message>
@@ -3058,6 +3054,138 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
     <message>
         <source>Against %1 (dashed). %2</source>
         <translation>Gegen %1 (gestrichelt). %2</translation>
+    </message>
+    <message>
+        <source>Allocator</source>
+        <translation>Allokator</translation>
+    </message>
+    <message>
+        <source>The C library&apos;s own figures: bytes handed out (in use), freed but kept for the next request (keeps), and in large blocks mapped one by one (mapped).</source>
+        <translation>Die Zahlen der C-Bibliothek selbst: ausgegebene Bytes (belegt), freigegebene, aber für die nächste Anforderung behaltene (behält) und solche in großen, einzeln eingeblendeten Blöcken (eingeblendet).</translation>
+    </message>
+    <message>
+        <source>Unaccounted</source>
+        <translation>Ungeklärt</translation>
+    </message>
+    <message>
+        <source>Resident memory less tensors, less what the allocator keeps: program, libraries, window, tokenizer. Negative where tensors have pages that are not resident.</source>
+        <translation>Residenter Speicher ohne Tensoren und ohne das, was der Allokator behält: Programm, Bibliotheken, Fenster, Tokenizer. Negativ, wo Tensoren Speicherseiten haben, die nicht resident sind.</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>Anteil</translation>
+    </message>
+    <message>
+        <source>Bytes divided by the resident memory at the same moment, in per cent. More than 100 % together where tensors have pages that are not resident.</source>
+        <translation>Bytes geteilt durch den residenten Speicher im selben Moment, in Prozent. Zusammen mehr als 100 %, wo Tensoren Speicherseiten haben, die nicht resident sind.</translation>
+    </message>
+    <message>
+        <source>Peaks</source>
+        <translation>Höchststände</translation>
+    </message>
+    <message>
+        <source>Most resident and most tensor bytes at the end of any step, warm-up excluded; of equal ones the first.</source>
+        <translation>Die meisten residenten und die meisten Tensor-Bytes am Ende eines Schritts, ohne Aufwärmen; von gleichen der erste Stand.</translation>
+    </message>
+    <message>
+        <source>Page faults of the run</source>
+        <translation>Seitenfehler des Laufs</translation>
+    </message>
+    <message>
+        <source>Minor page faults of the process since the end of the run&apos;s first step.</source>
+        <translation>Kleine Seitenfehler des Prozesses seit dem Ende des ersten Schritts des Laufs.</translation>
+    </message>
+    <message>
+        <source>share of the resident memory at that moment · over seconds</source>
+        <translation>Anteil am residenten Speicher in diesem Moment · über Sekunden</translation>
+    </message>
+    <message>
+        <source>tensors by owner, what the allocator keeps, and the rest up to the resident memory · over seconds</source>
+        <translation>Tensoren nach Besitzer, was der Allokator behält, und der Rest bis zum residenten Speicher · über Sekunden</translation>
+    </message>
+    <message>
+        <source>share of RSS</source>
+        <translation>Anteil am RSS</translation>
+    </message>
+    <message>
+        <source>allocator keeps</source>
+        <translation>Allokator behält</translation>
+    </message>
+    <message>
+        <source>unaccounted</source>
+        <translation>ungeklärt</translation>
+    </message>
+    <message>
+        <source>RSS peak %1</source>
+        <translation>RSS-Höchststand %1</translation>
+    </message>
+    <message>
+        <source>tensor peak %1</source>
+        <translation>Tensor-Höchststand %1</translation>
+    </message>
+    <message>
+        <source>first step</source>
+        <translation>erster Schritt</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>Schritt %1</translation>
+    </message>
+    <message>
+        <source>after %1 in %2, repetition %3, %4</source>
+        <translation>nach %1 in %2, Wiederholung %3, %4</translation>
+    </message>
+    <message>
+        <source>RSS peak %1 %2</source>
+        <translation>RSS-Höchststand %1 %2</translation>
+    </message>
+    <message>
+        <source>tensor peak %1 %2</source>
+        <translation>Tensor-Höchststand %1 %2</translation>
+    </message>
+    <message>
+        <source>C library</source>
+        <translation>C-Bibliothek</translation>
+    </message>
+    <message>
+        <source>allocator</source>
+        <translation>Allokator</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>belegt</translation>
+    </message>
+    <message>
+        <source>keeps</source>
+        <translation>behält</translation>
+    </message>
+    <message>
+        <source>mapped</source>
+        <translation>eingeblendet</translation>
+    </message>
+    <message>
+        <source>since the first step</source>
+        <translation>seit dem ersten Schritt</translation>
+    </message>
+    <message>
+        <source>page faults</source>
+        <translation>Seitenfehler</translation>
+    </message>
+    <message>
+        <source>process</source>
+        <translation>Prozess</translation>
+    </message>
+    <message>
+        <source>Copied by caches</source>
+        <translation>Von Caches kopiert</translation>
+    </message>
+    <message>
+        <source>per repetition</source>
+        <translation>je Wiederholung</translation>
+    </message>
+    <message>
+        <source>copied</source>
+        <translation>kopiert</translation>
     </message>
 </context>
 <context>
@@ -3176,6 +3304,17 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
     <message>
         <source>The run is not kept in case of a crash: %1</source>
         <translation>Der Lauf wird nicht für einen Absturz aufgehoben: %1</translation>
+    </message>
+</context>
+<context>
+    <name>decodescope::BarChart</name>
+    <message>
+        <source>In all %1: %2.</source>
+        <translation>Zusammen %1: %2.</translation>
+    </message>
+    <message>
+        <source>Longest: %1.</source>
+        <translation>Am längsten: %1.</translation>
     </message>
 </context>
 <context>
@@ -3364,6 +3503,14 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
         <source>, expected %1</source>
         <translation>, erwartet %1</translation>
     </message>
+    <message>
+        <source>%1 %2</source>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>Not what is expected: %1 of them.</source>
+        <translation>Anders als erwartet: %1 davon.</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::Chart</name>
@@ -3426,6 +3573,22 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
     <message>
         <source>Saved %1.</source>
         <translation>%1 gespeichert.</translation>
+    </message>
+    <message>
+        <source>%1 (%2)</source>
+        <translation>%1 (%2)</translation>
+    </message>
+    <message>
+        <source>Nothing to show yet.</source>
+        <translation>Noch nichts zu zeigen.</translation>
+    </message>
+    <message>
+        <source>Copy summary</source>
+        <translation>Zusammenfassung kopieren</translation>
+    </message>
+    <message>
+        <source>Summary copied.</source>
+        <translation>Zusammenfassung kopiert.</translation>
     </message>
 </context>
 <context>
@@ -4174,6 +4337,22 @@ Abhilfe: %2</translation>
     <message>
         <source>no value</source>
         <translation>kein Wert</translation>
+    </message>
+    <message>
+        <source>value</source>
+        <translation>Wert</translation>
+    </message>
+    <message>
+        <source>%1, all empty.</source>
+        <translation>%1, alle leer.</translation>
+    </message>
+    <message>
+        <source>%1 at %2</source>
+        <translation>%1 bei %2</translation>
+    </message>
+    <message>
+        <source>%1. Largest %2 %3, smallest %4.</source>
+        <translation>%1. Größter Wert (%2) %3, kleinster %4.</translation>
     </message>
 </context>
 <context>
@@ -5017,6 +5196,34 @@ Abhilfe: %2</translation>
         <source>Logarithmic x axis</source>
         <translation>Logarithmische x-Achse</translation>
     </message>
+    <message>
+        <source>%1: not measured.</source>
+        <translation>%1: nicht gemessen.</translation>
+    </message>
+    <message>
+        <source>%1: %2 at %3.</source>
+        <translation>%1: %2 bei %3.</translation>
+    </message>
+    <message>
+        <source>%1: %2 points from %3 to %4; last %5, median %6, least %7, most %8.</source>
+        <translation>%1: %2 Punkte von %3 bis %4; letzter %5, Median %6, kleinster %7, größter %8.</translation>
+    </message>
+    <message>
+        <source>At the end %1 is %2 %3.</source>
+        <translation>Am Ende: %1 ist %2 %3.</translation>
+    </message>
+    <message>
+        <source>Crossings: %1, the first at %2.</source>
+        <translation>Kreuzungen: %1, die erste bei %2.</translation>
+    </message>
+    <message>
+        <source>%1 is never above %2.</source>
+        <translation>%1 liegt nie über %2.</translation>
+    </message>
+    <message>
+        <source>%1 at %2.</source>
+        <translation>%1 bei %2.</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::MainWindow</name>
@@ -5418,6 +5625,17 @@ Abhilfe: %2</translation>
     </message>
 </context>
 <context>
+    <name>decodescope::MatrixChart</name>
+    <message>
+        <source>%1 cells</source>
+        <translation>%1 Zellen</translation>
+    </message>
+    <message>
+        <source>%1 cells, %2 by %3</source>
+        <translation>%1 Zellen, %2 mal %3</translation>
+    </message>
+</context>
+<context>
     <name>decodescope::MemoryBar</name>
     <message>
         <source>Memory by part</source>
@@ -5471,10 +5689,6 @@ Abhilfe: %2</translation>
         <translation>Ungeklärt</translation>
     </message>
     <message>
-        <source>Resident, less tensors, less what the allocator keeps: program, libraries, window, tokenizer</source>
-        <translation>Resident, weniger Tensoren, weniger was der Allokator hält: Programm, Bibliotheken, Fenster, Tokenizer</translation>
-    </message>
-    <message>
         <source>Heap in use</source>
         <translation>Heap in Gebrauch</translation>
     </message>
@@ -5495,10 +5709,6 @@ Abhilfe: %2</translation>
         <translation>Seitenfehler</translation>
     </message>
     <message>
-        <source>Minor page faults of this process since the run began</source>
-        <translation>Leichte Seitenfehler dieses Prozesses seit Beginn des Laufs</translation>
-    </message>
-    <message>
         <source>Press Run to see where the bytes go</source>
         <translation>Start drücken, um zu sehen, wohin die Bytes gehen</translation>
     </message>
@@ -5513,6 +5723,42 @@ Abhilfe: %2</translation>
     <message>
         <source>Cache bytes by formula and measured</source>
         <translation>Cache-Bytes nach Formel und gemessen</translation>
+    </message>
+    <message>
+        <source>What the allocator does appears here</source>
+        <translation>Hier erscheint, was der Allokator tut</translation>
+    </message>
+    <message>
+        <source>Page faults appear here</source>
+        <translation>Hier erscheinen Seitenfehler</translation>
+    </message>
+    <message>
+        <source>No cache has copied anything</source>
+        <translation>Kein Cache hat etwas kopiert</translation>
+    </message>
+    <message>
+        <source>Peaks</source>
+        <translation>Höchststände</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>Bytes</translation>
+    </message>
+    <message>
+        <source>Show the memory chart in bytes (B)</source>
+        <translation>Das Speicherdiagramm in Bytes zeigen (B)</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>Anteil</translation>
+    </message>
+    <message>
+        <source>Show the memory chart as shares of the resident memory at the same moment (P)</source>
+        <translation>Das Speicherdiagramm als Anteile am residenten Speicher im selben Moment zeigen (P)</translation>
+    </message>
+    <message>
+        <source>The peaks of a run appear here.</source>
+        <translation>Hier erscheinen die Höchststände eines Laufs.</translation>
     </message>
 </context>
 <context>
@@ -6463,6 +6709,18 @@ KV-Bytes pro Token = 2 × %7 Schichten × %8 KV-Heads × %9 head_dim × 4 B</tra
     <message>
         <source>%1: click to see it alone</source>
         <translation>%1: Klick zeigt ihn allein</translation>
+    </message>
+    <message>
+        <source>Pictures: %1, of %2 × %3 cells.</source>
+        <translation>Bilder: %1, zu je %2 × %3 Zellen.</translation>
+    </message>
+    <message>
+        <source>All are empty.</source>
+        <translation>Alle sind leer.</translation>
+    </message>
+    <message>
+        <source>Largest value %1 in %2.</source>
+        <translation>Größter Wert %1 in %2.</translation>
     </message>
 </context>
 <context>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/report/memory_charts.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 #include <limits>
 
 #include "ui/report/definitions.h"
+#include "ui/text.h"
 
 namespace decodescope {
 
@@ -16,10 +15,6 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int keptSeries = static_cast<int>(n_owner);
 constexpr int unaccountedSeries = keptSeries + 1;
 constexpr int rssSeries = keptSeries + 2;
-
-QString tr(const char* text) {
-    return QCoreApplication::translate("decodescope", text);
-}
 
 double seconds(const MemorySample& sample) {
     return static_cast<double>(sample.at_ns) * 1e-9;
@@ -74,7 +69,7 @@ void setUpMemoryChart(LineChart& chart, MemoryScale scale) {
     chart.setExportName(QStringLiteral("memory"));
     setUpAxes(chart, share ? tr("share of RSS") : tr("memory"), share ? Unit::percent : Unit::bytes);
     for (std::size_t owner = 0; owner < n_owner; ++owner) {
-        chart.addSeries(QString::fromLatin1(to_string(static_cast<Owner>(owner))), ColorRef::owner(owner),
+        chart.addSeries(engineWord(to_string(static_cast<Owner>(owner))), ColorRef::owner(owner),
                         SeriesKind::area);
     }
     chart.addSeries(tr("allocator keeps"), {ColorRef::Role::warn_soft, 0}, SeriesKind::area);
