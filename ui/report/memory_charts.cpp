@@ -109,8 +109,8 @@ QString peaksInWords(const MemoryPeaks& peaks, const Record& record) {
             lane < record.lanes.size() ? QString::fromStdString(record.lanes[lane].spec.name) : QString();
         const QString step = sample.step == 0 ? tr("first step") : tr("step %1").arg(sample.step);
         return tr("after %1 in %2, repetition %3, %4")
-            .arg(formatValue(seconds(sample), Unit::seconds), name, QString::number(sample.repetition + 1),
-                 step);
+            .arg(formatDuration(static_cast<double>(sample.at_ns)), name,
+                 QString::number(sample.repetition + 1), step);
     };
     QStringList parts;
     if (peaks.rss)
