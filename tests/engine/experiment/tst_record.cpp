@@ -485,8 +485,8 @@ private slots:
         QVERIFY2(plain.contains("of naive, static:\na b c"), qPrintable(plain));
         const QString markdown = QString::fromStdString(to_markdown(record));
         const QStringList rows = markdown.split('\n').filter(QRegularExpression("^\\|"));
-        QCOMPARE(rows.size(), 4);
-        for (const QString& row : rows) QCOMPARE(row.count('|'), rows[0].count('|'));
+        QCOMPARE(rows.size(), 8);  // the lanes, and what their caches hold
+        for (int i = 0; i < rows.size(); ++i) QCOMPARE(rows[i].count('|'), rows[i / 4 * 4].count('|'));
     }
 
     void doubts_are_said() {

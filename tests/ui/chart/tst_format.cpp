@@ -60,6 +60,8 @@ void FormatTest::values_data() {
     QTest::newRow("MiB") << 4.86 * 1048576 << Unit::bytes << "4.86 MiB";
     QTest::newRow("count") << 1234567.0 << Unit::count << "1,234,567";
     QTest::newRow("ratio") << 53.21 << Unit::ratio << "53.2×";
+    QTest::newRow("percent") << 25.5 << Unit::percent << "26 %";
+    QTest::newRow("difference of bytes") << -2048.0 << Unit::bytes << "−2.00 KiB";
     QTest::newRow("error") << 1.12e-6 << Unit::error << "1.1e-6";
     QTest::newRow("error rounds up") << 9.97e-7 << Unit::error << "1e-6";
     QTest::newRow("no error") << 0.0 << Unit::error << "0";
