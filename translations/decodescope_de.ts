@@ -3493,7 +3493,7 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
         <source>Page faults / stepFaults</source>
         <translation variants="yes">
             <lengthvariant>Seitenfehler / Schritt</lengthvariant>
-            <lengthvariant>Seitenf.</lengthvariant>
+            <lengthvariant>Faults</lengthvariant>
         </translation>
     </message>
 </context>
