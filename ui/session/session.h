@@ -220,10 +220,8 @@ private:
     void postTask(QObject* receiver, const QString& title,
                   std::function<std::function<void()>(const Bench&)> work, std::function<void()> forgotten);
     std::function<void()> forgetTask();
-    template <class Function>
-    void toGui(Function&& function) {
-        QMetaObject::invokeMethod(this, std::forward<Function>(function), Qt::QueuedConnection);
-    }
+    void toGui(std::function<void()> function);
+    void customEvent(QEvent* event) override;
     void setActivity(Activity activity);
     void drain();
 
@@ -259,6 +257,8 @@ private:
     std::shared_ptr<MemoryLedger> m_ledger;
     std::unique_ptr<Ring> m_ring;
     std::atomic<std::uint64_t> m_dropped{0};
+    std::mutex m_answersMutex;
+    std::deque<std::function<void()>> m_answers;  // for the GUI thread; one posted event each
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<Request> m_queue;
