@@ -377,14 +377,18 @@ void MainWindow::browseExport() {
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
-    if (urls.size() == 1 && urls.front().isLocalFile()) event->acceptProposedAction();
+    if (!urls.isEmpty() && urls.front().isLocalFile()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
-    if (urls.size() != 1 || !urls.front().isLocalFile()) return;
+    if (urls.isEmpty() || !urls.front().isLocalFile()) return;
     event->acceptProposedAction();
-    openPath(urls.front().toLocalFile());
+    if (urls.size() > 1)
+        m_messages->showMessage(MessageBar::Kind::info,
+                                tr("One at a time: drop a single file or folder. Nothing was opened."));
+    else
+        openPath(urls.front().toLocalFile());
 }
 
 }  // namespace decodescope

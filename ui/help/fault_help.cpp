@@ -321,6 +321,7 @@ QDialog* showFaultHelp(FaultKind kind, QWidget* parent) {
     list->setCurrentRow(static_cast<int>(kind));
     dialog->show();
     dialog->raise();
+    dialog->activateWindow();
     list->setFocus();
     return dialog;
 }

@@ -36,7 +36,7 @@ ThemeColors lightColors() {
     c.heat_low = rgb(0xf3f6fa);
     c.heat_high = rgb(0x0b5c9e);
     c.lanes = {rgb(0xd55e00), rgb(0x0072b2), rgb(0x00805c), rgb(0xb0558a),
-               rgb(0xa87400), rgb(0x3b93cc), rgb(0x59636f), rgb(0x8a5630)};
+               rgb(0xa87400), rgb(0x388ec7), rgb(0x59636f), rgb(0x8a5630)};
     c.owners = {rgb(0xa3aebc), rgb(0x3e87ba), rgb(0x4fae8b), rgb(0xc98fb4), rgb(0xe3b04b)};
     c.cells = {rgb(0x3b82b8), rgb(0xeceef2), rgb(0xf3c5a4), rgb(0xcfc0e2), rgb(0xf8f9fb)};
     return c;

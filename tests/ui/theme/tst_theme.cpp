@@ -77,9 +77,21 @@ void ThemeTest::contrastOfTexts() {
     }
     for (const QColor& color : {c.good, c.warn, c.bad, c.accent}) QVERIFY(contrast(color, c.card) >= 4.5);
     QVERIFY(contrast(c.on_accent, c.accent) >= 4.5);
-    QVERIFY(contrast(c.bad, c.bad_soft) >= 4.5);
-    // Graphics need 3 : 1 (WCAG 1.4.11).
-    for (const QColor& lane : c.lanes) QVERIFY2(contrast(lane, c.card) >= 3, qPrintable(lane.name()));
+    for (const QColor& soft : {c.accent_soft, c.good_soft, c.warn_soft, c.bad_soft})
+        QVERIFY2(contrast(c.text, soft) >= 7, qPrintable(soft.name()));
+    for (const auto& [color, soft] :
+         {std::pair(c.good, c.good_soft), std::pair(c.warn, c.warn_soft), std::pair(c.bad, c.bad_soft)})
+        QVERIFY2(contrast(color, soft) >= 4.5, qPrintable(color.name()));
+    QVERIFY(contrast(c.dark ? c.text : c.accent.darker(120), c.accent_soft) >= 4.5);  // the chosen tab
+    // Graphics need 3 : 1 (WCAG 1.4.11): curves, the ends of a gradient, the frame of what has the focus.
+    for (const QColor& surface : {c.card, c.window}) {
+        for (const QColor& lane : c.lanes)
+            QVERIFY2(contrast(lane, surface) >= 3,
+                     qPrintable(lane.name() + QString(" %1").arg(contrast(lane, surface))));
+        QVERIFY(contrast(c.accent, surface) >= 3);
+    }
+    QVERIFY(contrast(c.heat_high, c.heat_low) >= 3);
+    QVERIFY(contrast(c.cells[0], c.cells[1]) >= 3);  // what is seen beside what is not
 }
 
 void ThemeTest::lanesAreToldApart_data() {
