@@ -39,23 +39,37 @@ QDialog* shortcutSheet(const Actions& actions, QWidget* parent) {
     auto* dialog = new QDialog(parent);
     dialog->setObjectName(QStringLiteral("shortcutSheet"));
     QVBoxLayout* column = prepare(dialog, tr("Keyboard Shortcuts"));
-    auto* grid = new QGridLayout;
-    grid->setHorizontalSpacing(CardMetrics(dialog->font()).padding * 3);
+    // Side by side: in one column it would be higher than the screen of a laptop.
+    const CardMetrics metrics(dialog->font());
+    auto* halves = new QHBoxLayout;
+    halves->setSpacing(metrics.padding * 5);
+    const QList<Actions::Entry> entries = actions.shortcutEntries();
+    QGridLayout* grid = nullptr;
     QString category;
     int row = 0;
-    for (const Actions::Entry& entry : actions.shortcutEntries()) {
+    for (qsizetype i = 0; i < entries.size(); ++i) {
+        const Actions::Entry& entry = entries[i];
         if (entry.category != category) {
+            if (grid == nullptr || (halves->count() == 1 && i >= entries.size() / 2)) {
+                auto* half = new QVBoxLayout;
+                grid = new QGridLayout;
+                grid->setHorizontalSpacing(metrics.padding * 3);
+                half->addLayout(grid);
+                half->addStretch(1);
+                halves->addLayout(half);
+                row = 0;
+            }
             category = entry.category;
             QLabel* head = sectionLabel(category, dialog);
-            head->setContentsMargins(0, row == 0 ? 0 : CardMetrics(dialog->font()).padding, 0, 0);
+            head->setContentsMargins(0, row == 0 ? 0 : metrics.padding, 0, 0);
             grid->addWidget(head, row++, 0, 1, 2);
         }
         grid->addWidget(new QLabel(entry.text, dialog), row, 0);
         QLabel* keys = new QLabel(entry.keys, dialog);
-        keys->setFont(CardMetrics(dialog->font()).title);
+        keys->setFont(metrics.title);
         grid->addWidget(keys, row++, 1, Qt::AlignRight);
     }
-    column->addLayout(grid);
+    column->addLayout(halves);
     addCloseButton(dialog, column);
     return dialog;
 }

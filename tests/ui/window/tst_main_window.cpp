@@ -3,10 +3,7 @@
 #include <QApplication>
 #include <QDialog>
 #include <QDir>
-#include <QDropEvent>
 #include <QLabel>
-#include <QMimeData>
-#include <QRandomGenerator>
 #include <QSpinBox>
 #include <QTest>
 
@@ -31,13 +28,6 @@ using test::WindowFixture;
 
 namespace {
 
-QString writeExperiment(const QTemporaryDir& folder, const Experiment& experiment) {
-    const QString path = folder.filePath("experiment.json");
-    QFile file(path);
-    if (file.open(QIODevice::WriteOnly)) file.write(QByteArray::fromStdString(to_json(experiment)));
-    return path;
-}
-
 void write(const QString& path, const QByteArray& content) {
     QFile file(path);
     QVERIFY(file.open(QIODevice::WriteOnly));
@@ -53,13 +43,11 @@ private slots:
     void initTestCase() { m_theme = new Theme(this); }
     void opensOnTheDemo();
     void runsAndShowsEverything();
-    void stopsAtRandomMoments();
     void closesDuringARun();
     void saysWhyNot_data();
     void saysWhyNot();
     void recordsSurviveTheirFile();
     void exportsCharts();
-    void dropsOpenFiles();
     void opensGgufFiles();
     void remembersPanelAndWindow();
     void forgetsTheUntouchedDemo();
@@ -120,31 +108,6 @@ void MainWindowTest::runsAndShowsEverything() {
     QVERIFY(window.findChild<QLabel*>("progressLabel")->text().contains("weights alone"));
     QVERIFY((*window.actions())[ActionId::saveRecord]->isEnabled());
     QCOMPARE(window.session()->ledger()->total(), window.session()->ledger()->live(Owner::weights));
-}
-
-void MainWindowTest::stopsAtRandomMoments() {
-    QRandomGenerator random(77);
-    WindowFixture fixture(*m_theme, {.autostart = false});
-    MainWindow& window = *fixture.window;
-    Experiment experiment = tinyExperiment(40);
-    experiment.repetitions = 1000;
-    window.panel()->setExperiment(experiment);
-    QVERIFY(fixture.awaitIdle());
-    for (int round = 0; round < 8; ++round) {
-        window.startRun();
-        QTRY_COMPARE_WITH_TIMEOUT(window.session()->activity(), Session::Activity::running, 60'000);
-        QVERIFY(!(*window.actions())[ActionId::run]->isEnabled());
-        QTest::qWait(random.bounded(80));
-        QTest::keyClick(&window, Qt::Key_Escape);
-        QVERIFY(fixture.awaitIdle());
-        QTRY_VERIFY(window.data().finishedRecord() != nullptr);
-        QCOMPARE(window.data().finishedRecord()->status, FinishReason::cancelled);
-        QCOMPARE(window.session()->ledger()->total(), window.session()->ledger()->live(Owner::weights));
-        QVERIFY2(window.findChild<QLabel*>("progressLabel")->text().startsWith("Stopped at token"),
-                 qPrintable(window.findChild<QLabel*>("progressLabel")->text()));
-        QVERIFY(window.messages()->isHidden());
-        QVERIFY((*window.actions())[ActionId::run]->isEnabled());
-    }
 }
 
 void MainWindowTest::closesDuringARun() {
@@ -256,29 +219,6 @@ void MainWindowTest::exportsCharts() {
         QVERIFY2(with > 0, suffix);
     }
     QVERIFY(window.messages()->message().contains(QString::number(files.size())));
-}
-
-void MainWindowTest::dropsOpenFiles() {
-    WindowFixture fixture(*m_theme, {.autostart = false});
-    MainWindow& window = *fixture.window;
-    QVERIFY(fixture.awaitIdle());
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(writeExperiment(fixture.folder, tinyExperiment(33)))});
-    QDragEnterEvent enter({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&window, &enter);
-    QVERIFY(enter.isAccepted());
-    QDropEvent drop({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&window, &drop);
-    QCOMPARE(window.panel()->experiment().new_tokens, 33);
-    QVERIFY(fixture.awaitIdle());
-    QTRY_COMPARE(window.session()->modelRef().preset, std::string("tiny"));
-
-    QMimeData text;
-    text.setText("not a file");
-    QDragEnterEvent textEnter({50, 50}, Qt::CopyAction, &text, Qt::LeftButton, Qt::NoModifier);
-    textEnter.ignore();
-    QCoreApplication::sendEvent(&window, &textEnter);
-    QVERIFY(!textEnter.isAccepted());
 }
 
 void MainWindowTest::opensGgufFiles() {
