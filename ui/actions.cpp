@@ -329,6 +329,7 @@ QList<Actions::Entry> Actions::shortcutEntries() const {
     entries.append({inside, tr("Step back, step on"), tr("Left, Right")});
     entries.append({inside, tr("Ten steps back, ten on"), tr("Page Up, Page Down")});
     entries.append({inside, tr("First step, last step"), tr("Home, End")});
+    entries.append({tr("Memory"), tr("Bytes, share of the resident memory"), tr("B, P")});
     const QString charts = tr("Charts");
     entries.append({charts, tr("Zoom in, zoom out"), tr("W, S or +, -")});
     entries.append({charts, tr("Earlier, later"), tr("A, D")});
