@@ -68,10 +68,6 @@
         <translation>Beurteilt den Lauf eines anderen Programms: ein Ordner mit trace.json</translation>
     </message>
     <message>
-        <source>Save Experi&amp;ment…</source>
-        <translation>Experiment speicher&amp;n…</translation>
-    </message>
-    <message>
         <source>Write the panel&apos;s experiment to a file</source>
         <translation>Schreibt das Experiment der Leiste in eine Datei</translation>
     </message>
@@ -84,16 +80,8 @@
         <translation>Schreibt alles, was dieser Lauf gemessen hat, in eine Datei</translation>
     </message>
     <message>
-        <source>&amp;Export…</source>
-        <translation>E&amp;xportieren…</translation>
-    </message>
-    <message>
         <source>Write charts, reports and data of this run to a folder</source>
         <translation>Schreibt Diagramme, Berichte und Daten dieses Laufs in einen Ordner</translation>
-    </message>
-    <message>
-        <source>&amp;Compare with a Record…</source>
-        <translation>Mit Aufzeichnung &amp;vergleichen…</translation>
     </message>
     <message>
         <source>Draw an earlier record of the same work dashed into the charts</source>
@@ -288,16 +276,8 @@
         <translation>Zurück zu dem, was die Diagramme vorher zeigten</translation>
     </message>
     <message>
-        <source>Red&amp;o Zoom</source>
-        <translation>Zoom &amp;vor</translation>
-    </message>
-    <message>
         <source>Forward again, after an undo</source>
         <translation>Wieder vorwärts, nach einem Zurück</translation>
-    </message>
-    <message>
-        <source>Experimen&amp;t Panel</source>
-        <translation>Experiment-&amp;Leiste</translation>
     </message>
     <message>
         <source>The experiment at the left; without it the charts have more room</source>
@@ -310,10 +290,6 @@
     <message>
         <source>The whole screen, for a lecture</source>
         <translation>Der ganze Bildschirm, für eine Vorlesung</translation>
-    </message>
-    <message>
-        <source>&amp;Find a Command…</source>
-        <translation>&amp;Befehl suchen…</translation>
     </message>
     <message>
         <source>Type a few letters of what you want to do</source>
@@ -334,6 +310,30 @@
     <message>
         <source>What is said about the run: notes, charts, and pages to hand on</source>
         <translation>Was über den Lauf gesagt wird: Notizen, Diagramme und Seiten zum Weitergeben</translation>
+    </message>
+    <message>
+        <source>Save E&amp;xperiment…</source>
+        <translation>Experiment speicher&amp;n…</translation>
+    </message>
+    <message>
+        <source>Ex&amp;port…</source>
+        <translation>E&amp;xportieren…</translation>
+    </message>
+    <message>
+        <source>C&amp;ompare with a Record…</source>
+        <translation>Mit Aufzeichnung &amp;vergleichen…</translation>
+    </message>
+    <message>
+        <source>Re&amp;do Zoom</source>
+        <translation>Zoom &amp;vor</translation>
+    </message>
+    <message>
+        <source>Experiment Pane&amp;l</source>
+        <translation>Experiment-&amp;Leiste</translation>
+    </message>
+    <message>
+        <source>Find a &amp;Command…</source>
+        <translation>&amp;Befehl suchen…</translation>
     </message>
 </context>
 <context>
@@ -3294,6 +3294,18 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
         <source>Ctrl+A, Ctrl+C</source>
         <translation>Strg+A, Strg+C</translation>
     </message>
+    <message>
+        <source>Memory</source>
+        <translation>Speicher</translation>
+    </message>
+    <message>
+        <source>Bytes, share of the resident memory</source>
+        <translation>Bytes, Anteil am residenten Speicher</translation>
+    </message>
+    <message>
+        <source>B, P</source>
+        <translation>B, P</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::Autosave</name>
@@ -5622,6 +5634,10 @@ Abhilfe: %2</translation>
     <message>
         <source>The report was sent to the printer.</source>
         <translation>Der Bericht wurde an den Drucker geschickt.</translation>
+    </message>
+    <message>
+        <source>One at a time: drop a single file or folder. Nothing was opened.</source>
+        <translation>Nur eines auf einmal: eine einzelne Datei oder einen Ordner ablegen. Nichts wurde geöffnet.</translation>
     </message>
 </context>
 <context>
