@@ -6,7 +6,6 @@
 #include <QFileInfo>
 #include <QUuid>
 
-#include <mutex>
 #include <utility>
 
 #include "ui/session/background.h"
@@ -53,12 +52,9 @@ void Autosave::keep(std::shared_ptr<const Record> record, const RecordNotes& not
                         .arg(QDir::toNativeSeparators(m_folder)));
         return;
     }
-    // One after the other: of two that are under way the newer one must be the last.
-    static std::mutex writing;
     runInBackground<Result<void>>(
         this,
         [record = std::move(record), notes, path = m_path, wanted = m_wanted]() -> Result<void> {
-            const std::lock_guard guard(writing);
             if (!wanted->load()) return {};
             Result<void> saved = save_record(*record, notes, path.toStdString());
             // Given up meanwhile, so that whoever did has found no file to remove; a newer record follows and

@@ -299,6 +299,8 @@ void LineChart::updateDrawing() {
     updateRanges();
     drawVisible();
     m_plot->yAxis->setTickLabels(!isEmpty());
+    // Of an axis that nobody knows the end of yet, numbers mean nothing.
+    m_plot->xAxis->setTickLabels(!isEmpty() || m_x.expected_max > 0);
     m_overlay->setMessage(isEmpty() ? emptyText() : QString());
     m_overlay->setHint(isViewChanged() ? tr("zoomed · double-click shows everything") : QString());
     m_plot->replot(QCustomPlot::rpQueuedRefresh);

