@@ -136,7 +136,9 @@ Result<MemoryPlan> parts_of(const PlanShape& shape, PlanRequest request, int bat
 
 std::vector<std::int64_t> map_contexts(std::int64_t most) {
     std::vector<std::int64_t> contexts;
-    for (std::int64_t n = std::min<std::int64_t>(1024, most); n < most; n *= 2) contexts.push_back(n);
+    // Of a model with few positions the shorter contexts too, so that there is something to choose from.
+    const std::int64_t first = std::clamp<std::int64_t>(most / 16, 1, 1024);
+    for (std::int64_t n = first; n < most; n *= 2) contexts.push_back(n);
     contexts.push_back(most);
     if (contexts.size() > map_columns)
         contexts.erase(contexts.begin(), contexts.end() - static_cast<std::ptrdiff_t>(map_columns));

@@ -147,6 +147,11 @@ private slots:
             some_do_not = some_do_not || !cell.fits;
         }
         QVERIFY(some_fit && some_do_not);
+        // Also of a model with few positions there are contexts to choose from, up to all of them.
+        std::vector<std::int64_t> contexts;
+        for (const PlanCell& cell : plan->map)
+            if (cell.batch == plan->map.front().batch) contexts.push_back(cell.context);
+        QCOMPARE(contexts, (std::vector<std::int64_t>{64, 128, 256, 512, 1024}));
         request.memory = 0;
         const auto unknown = plan_memory(known("gpt2-xl"), request);
         QVERIFY(unknown);
