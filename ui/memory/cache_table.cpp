@@ -82,8 +82,9 @@ std::vector<PlainTable::Column> CacheTableModel::columns() const {
                 break;
             case measured: columns.push_back({1.2, QStringLiteral("88,888,888 B ✓")}); break;
             case tensorAllocations:
-            case heapAllocations:
-            case faults: columns.push_back({0.6, QStringLiteral("888")}); break;
+            case heapAllocations: columns.push_back({0.6, QStringLiteral("888")}); break;
+            // Rather of the head than of the numbers.
+            case faults: columns.push_back({0.6, QStringLiteral("888,888")}); break;
             default: columns.push_back({1.0, QStringLiteral("88.8 MiB")});
         }
     }
