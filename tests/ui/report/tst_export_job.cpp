@@ -6,7 +6,6 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
-#include <QThreadPool>
 #include <QTimer>
 
 #include <atomic>
@@ -14,6 +13,7 @@
 
 #include "engine/experiment/chrome_trace.h"
 #include "engine/experiment/report_text.h"
+#include "tests/file_content.h"
 #include "tests/ui/report/report_record.h"
 #include "ui/report/export_job.h"
 #include "ui/session/background.h"
@@ -45,9 +45,13 @@ RenderOptions onlyData() {
     return options;
 }
 
-QByteArray contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+/// Until all that was given to the background thread is done, and answered: it works in order.
+void awaitBackground() {
+    QObject receiver;
+    bool done = false;
+    runInBackground<int>(
+        &receiver, [] { return 0; }, [&done](int) { done = true; });
+    QTRY_VERIFY_WITH_TIMEOUT(done, 30'000);
 }
 
 }  // namespace
@@ -110,7 +114,7 @@ private slots:
         QVERIFY(cancelled.wait(1000));
         QCOMPARE(cancelled[0][0].toInt(), 0);
         QVERIFY(!job.isRunning());
-        QThreadPool::globalInstance()->waitForDone();
+        awaitBackground();
         QCoreApplication::processEvents();
         QVERIFY(QDir(dir.path()).entryList(QDir::Files | QDir::Hidden).isEmpty());
         // And another one can begin.
@@ -130,7 +134,7 @@ private slots:
             job.start(std::make_unique<RecordExport>(largeRecord(20'000), dir.path(), options));
             QTest::qWait(5);
         }
-        QThreadPool::globalInstance()->waitForDone();
+        awaitBackground();
         QCoreApplication::processEvents();
         QVERIFY(QDir(dir.path()).entryList(QDir::Files | QDir::Hidden).isEmpty());
     }
@@ -168,7 +172,7 @@ private slots:
         runInBackground<int>(
             receiver.get(), [] { return 1; }, [&](int) { answer = 0; });
         receiver.reset();
-        QThreadPool::globalInstance()->waitForDone();
+        awaitBackground();
         QCoreApplication::processEvents();
         QCOMPARE(answer, 42);
     }
