@@ -19,6 +19,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/file_content.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -32,15 +33,7 @@
 #include "ui/widgets/message_bar.h"
 
 using namespace decodescope;
-
-namespace {
-
-QByteArray contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
-}  // namespace
+using test::contentOf;
 
 class ReportWindowTest : public QObject {
     Q_OBJECT

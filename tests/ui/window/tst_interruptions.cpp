@@ -12,6 +12,7 @@
 #include <QToolButton>
 
 #include "engine/sweep/sweep.h"
+#include "tests/file_content.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/exactness/exactness_page.h"
@@ -37,12 +38,6 @@ Experiment endless() {
     Experiment experiment = tinyExperiment(40);
     experiment.repetitions = 5000;
     return experiment;
-}
-
-void write(const QString& path, const QByteArray& content) {
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(content);
 }
 
 }  // namespace
@@ -211,15 +206,15 @@ void InterruptionsTest::drops() {
     if (kind == "trace") path = data + "/traces/gpt2-generate-f32";
     if (kind == "config") path = data + "/gpt2/plain-f32/config.json";
     if (kind == "record") QVERIFY(save_record(*shown, path.toStdString()).ok());
-    if (kind == "experiment") write(path, QByteArray::fromStdString(to_json(tinyExperiment(33))));
-    if (kind == "unknown") write(path, "Dear diary");
+    if (kind == "experiment") test::writeFile(path, QByteArray::fromStdString(to_json(tinyExperiment(33))));
+    if (kind == "unknown") test::writeFile(path, "Dear diary");
     if (kind == "empty") QVERIFY(QDir().mkdir(path));
     if (kind == "sweep") {
         path += ".jsonl";
         Cell cell;
         cell.lane = *lane_from_name("naive");
-        write(path, QByteArray::fromStdString(
-                        sweep_jsonl({{.sweep = "a", .n_point = 1, .n_lane = 1, .cell = cell}})));
+        test::writeFile(path, QByteArray::fromStdString(
+                                  sweep_jsonl({{.sweep = "a", .n_point = 1, .n_lane = 1, .cell = cell}})));
     }
     QList<QUrl> urls = {QUrl::fromLocalFile(path)};
     if (kind == "two") urls = {QUrl::fromLocalFile(data + "/gpt2/plain-f32"), QUrl::fromLocalFile(data)};

@@ -7,6 +7,7 @@
 #include <QSpinBox>
 #include <QTest>
 
+#include "tests/file_content.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -26,15 +27,7 @@ using namespace decodescope;
 using test::tinyExperiment;
 using test::WindowFixture;
 
-namespace {
-
-void write(const QString& path, const QByteArray& content) {
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(content);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 class MainWindowTest : public QObject {
     Q_OBJECT
@@ -158,9 +151,10 @@ void MainWindowTest::saysWhyNot() {
     if (kind == "prompt") experiment.prompts = {PromptSpec()};
     if (kind == "ids") experiment.prompts = {{.kind = PromptSpec::Kind::ids, .text = {}, .ids = {1'000'000}}};
     if (kind == "missing") window.openPath("/no/such/place");
-    if (kind == "text") write(broken, "Dear diary");
-    if (kind == "experiment") write(broken, R"({"schema": "decodescope.experiment/1", "lanes": 3})");
-    if (kind == "schema") write(broken, R"({"schema": "decodescope.record/99"})");
+    if (kind == "text") test::writeFile(broken, "Dear diary");
+    if (kind == "experiment")
+        test::writeFile(broken, R"({"schema": "decodescope.experiment/1", "lanes": 3})");
+    if (kind == "schema") test::writeFile(broken, R"({"schema": "decodescope.record/99"})");
     if (QFile::exists(broken)) window.openPath(broken);
     if (kind == "folder") window.openPath(fixture.folder.path());
     if (kind == "lanes" || kind == "prompt" || kind == "ids") {
@@ -258,7 +252,8 @@ void MainWindowTest::remembersPanelAndWindow() {
         fixture.window->close();
     }
     // A settings file with nonsense in it does no harm.
-    write(path, "[panel]\nexperiment=garbage\n[window]\nscreen=nowhere\ngeometry=1\nsplitter=@Invalid()\n");
+    test::writeFile(
+        path, "[panel]\nexperiment=garbage\n[window]\nscreen=nowhere\ngeometry=1\nsplitter=@Invalid()\n");
     WindowFixture fixture(*m_theme, {.settingsPath = path, .autostart = false});
     QVERIFY(fixture.awaitIdle());
     QCOMPARE(fixture.window->panel()->experiment().model.path, std::string("demo"));

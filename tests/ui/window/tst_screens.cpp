@@ -13,6 +13,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "tests/ui/experiment_panel/panel_fixture.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/examples.h"
@@ -254,14 +255,7 @@ void ScreensTest::panelFitsItsWidth() {
     experiment.lanes[2].cache.block = 0;
     experiment.reference.clear();
     panel.setExperiment(experiment);
-    panel.resize(panel.minimumSizeHint().width(), 3000);
-    panel.show();
-    for (LaneCard* card : panel.findChildren<LaneCard*>()) card->setFormVisible(true);
-    for (const char* fold : {"promptAdvanced", "generationMore"}) {
-        for (QToolButton* button : panel.findChildren<QToolButton*>(QLatin1String(fold)))
-            button->setChecked(true);
-    }
-    QTest::qWait(100);
+    test::showUnfolded(panel);
     if (const QString folder = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS"); !folder.isEmpty())
         panel.grab().toImage().save(
             QStringLiteral("%1/panel-%2.png").arg(folder, QLatin1String(QTest::currentDataTag())));

@@ -16,6 +16,7 @@
 #include <QXmlStreamReader>
 
 #include "engine/fault/fault_catalogue.h"
+#include "tests/ui/experiment_panel/panel_fixture.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/format.h"
@@ -291,14 +292,7 @@ void TranslationTest::panelFitsItsWidth() {
     experiment.reference.clear();
     panel.setExperiment(experiment);
     QVERIFY(panel.minimumSizeHint().width() <= 1100 / 3);
-    panel.resize(panel.minimumSizeHint().width(), 3000);
-    panel.show();
-    for (LaneCard* card : panel.findChildren<LaneCard*>()) card->setFormVisible(true);
-    for (const char* fold : {"promptAdvanced", "generationMore"}) {
-        for (QToolButton* button : panel.findChildren<QToolButton*>(QLatin1String(fold)))
-            button->setChecked(true);
-    }
-    QTest::qWait(100);
+    test::showUnfolded(panel);
     if (const QString folder = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS"); !folder.isEmpty())
         panel.grab().save(folder + QStringLiteral("/german-panel.png"));
     checkTexts(&panel);
