@@ -110,16 +110,16 @@ int showWindow(int argc, char** argv, const Arguments& arguments) {
         if (const auto model = resolve_model_path(arguments.model.toStdString()); !model)
             return fail(model.error());
     }
+    const Settings kept;
     // Qt reads it once, before there is an application.
-    const int scale = std::clamp(Settings().get(settings::scale), 100, 200);
+    const int scale = std::clamp(kept.get(settings::scale), 100, 200);
     if (scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR"))
         qputenv("QT_SCALE_FACTOR", QByteArray::number(scale / 100.0));
     QApplication app(argc, argv);
     QGuiApplication::setDesktopFileName(QStringLiteral("org.decodescope.DecodeScope"));
     if (const auto icon = bundled_file("icons/hicolor/scalable/apps/org.decodescope.DecodeScope.svg"))
         QGuiApplication::setWindowIcon(QIcon(QString::fromStdString(icon->string())));
-    installLanguage(app,
-                    arguments.language.isEmpty() ? Settings().get(settings::language) : arguments.language);
+    installLanguage(app, arguments.language.isEmpty() ? kept.get(settings::language) : arguments.language);
     Theme theme;
     MainWindow window(theme, {.settingsPath = {},
                               .open = *file,

@@ -385,10 +385,13 @@ bool Chart::event(QEvent* event) {
         update();
     }
     switch (event->type()) {
+        case QEvent::MouseMove:
+            // Without a button it reads values, many times a second.
+            if (static_cast<QMouseEvent*>(event)->buttons() == Qt::NoButton) return QWidget::event(event);
+            [[fallthrough]];
         case QEvent::MouseButtonPress:
         case QEvent::MouseButtonRelease:
         case QEvent::MouseButtonDblClick:
-        case QEvent::MouseMove:
         case QEvent::Wheel:
         case QEvent::KeyPress: {
             bool handled = false;

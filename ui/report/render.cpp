@@ -20,6 +20,11 @@ Result<void> writeText(const QString& path, const std::string& text) {
     return write_file_atomically(QFileInfo(path).filesystemAbsoluteFilePath(), text);
 }
 
+Result<void> makeDirectory(const QString& directory) {
+    if (QDir().mkpath(directory)) return {};
+    return Error{ErrorKind::io, directory.toStdString() + ": this directory cannot be made."};
+}
+
 }  // namespace
 
 RecordExport::RecordExport(std::shared_ptr<const Record> record, QString directory,
@@ -100,8 +105,7 @@ bool RecordExport::canBeMadeApart() const {
 std::function<Result<void>(const std::function<bool()>& go)> RecordExport::nextApart() {
     return [directory = m_directory, path = nextPath(),
             content = m_steps.at(static_cast<std::size_t>(m_done)).content](const auto& go) -> Result<void> {
-        if (!QDir().mkpath(directory))
-            return Error{ErrorKind::io, directory.toStdString() + ": this directory cannot be made."};
+        DS_TRY(makeDirectory(directory));
         const std::string text = content();
         return go() ? writeText(path, text) : Error{ErrorKind::cancelled, "Stopped on request."};
     };
@@ -121,8 +125,7 @@ Result<void> RecordExport::accept(const Result<void>& written) {
 Result<void> RecordExport::writeNext() {
     if (isDone()) return {};
     if (canBeMadeApart()) return accept(nextApart()([] { return true; }));
-    if (!QDir().mkpath(m_directory))
-        return Error{ErrorKind::io, m_directory.toStdString() + ": this directory cannot be made."};
+    DS_TRY(makeDirectory(m_directory));
     return accept(m_steps[static_cast<std::size_t>(m_done)].write(nextPath()));
 }
 
