@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 
 #include "engine/attention/attention_plan.h"
@@ -51,6 +52,15 @@ public:
     /// What runs, for the status bar and the record, e.g. "OpenBLAS 0.3.21 (SkylakeX), SIMD AVX3".
     virtual std::string description() const = 0;
     virtual ThreadPool& pool() = 0;
+    /// The same model with its matrices in the form and type that this backend computes fastest with, made of
+    /// the f32 weights and counted as Owner::weights; `weights` stays alive beside it. What is asked for
+    /// again while somebody still holds it is shared. Weights that were not prepared are computed with as f32
+    /// matrices where they lie, through the reference library. Fails with `out_of_memory`, `cancelled`, or
+    /// `unsupported` for a type that the model's widths do not fit (groups of 32).
+    virtual Result<std::shared_ptr<const Weights>> prepare(std::shared_ptr<const Weights> weights,
+                                                           WeightType type,
+                                                           const std::shared_ptr<MemoryLedger>& ledger,
+                                                           std::stop_token stop = {}) = 0;
 
     /// y = x W^T + b, or y += x W^T + b with `accumulate`. x [rows, n_in], y [rows, n_out].
     virtual void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) = 0;

@@ -9,6 +9,7 @@
 #include "engine/attention/attention_plan.h"
 #include "engine/attention/call_tokens.h"
 #include "engine/cache/cache_spec.h"
+#include "engine/core/dtype.h"
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
 #include "engine/fault/fault.h"
@@ -48,6 +49,11 @@ class KvCache;
 struct KeyValueView {
     const float* k = nullptr;
     const float* v = nullptr;
+    /// Beside `source`, where the entries lie in place as 16-bit floats of type `half`, with the same
+    /// strides.
+    const std::uint16_t* k16 = nullptr;
+    const std::uint16_t* v16 = nullptr;
+    DType half = DType::f16;
     std::int64_t batch_stride = 0;
     std::int64_t head_stride = 0;
     std::int64_t slot_stride = 0;

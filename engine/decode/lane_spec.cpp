@@ -13,6 +13,10 @@ const char* to_string(LaneMode mode) {
     return "cached";
 }
 
+const char* to_string(Kernels kernels) {
+    return kernels == Kernels::packed ? "packed" : "openblas";
+}
+
 const char* to_string(Batching batching) {
     switch (batching) {
         case Batching::single: return "single";

@@ -8,6 +8,7 @@
 #include "engine/cache/cache_spec.h"
 #include "engine/core/memory.h"
 #include "engine/formats/model_ref.h"
+#include "engine/model/weight_type.h"
 
 namespace decodescope {
 
@@ -36,7 +37,12 @@ enum class DraftKind { layers, ngram, model };
 /// sampling (Leviathan et al. 2023), which only preserves the distribution.
 enum class Acceptance { match, rejection };
 
+/// Who computes products with weights: our kernels on weights repacked for them, or the reference library
+/// (OpenBLAS) on the f32 weights where they lie.
+enum class Kernels { packed, openblas };
+
 const char* to_string(LaneMode mode);
+const char* to_string(Kernels kernels);
 const char* to_string(Batching batching);
 const char* to_string(Padding padding);
 const char* to_string(AllocationPolicy policy);
@@ -59,6 +65,8 @@ struct DraftSpec {
 struct LaneSpec {
     std::string name;
     LaneMode mode = LaneMode::cached;
+    WeightType weights = WeightType::f32;  ///< kernels openblas: f32
+    Kernels kernels = Kernels::packed;
     CacheSpec cache;
     Window window;  ///< size 0 = the model's own; with cache kind window, what is outside it is forgotten
     Batching batching = Batching::single;

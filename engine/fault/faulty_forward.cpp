@@ -70,7 +70,7 @@ void FaultyForward::make_changed_weights() {
     const std::int64_t n = std::int64_t{qkv.n_in} * qkv.n_out;
     changed_.assign(qkv.weight, qkv.weight + n);
     for (float& weight : changed_) weight *= weight_change;
-    qkv.weight = changed_.data();
+    qkv = qkv.with_weight(changed_.data());
 }
 
 void FaultyForward::begin_call(const CallTokens& call, std::span<const CallRow> rows, const KvCache* cache) {

@@ -62,7 +62,7 @@ std::size_t place_tensors(Weights& weights, float* base) {
     }
     placer.place(weights.final_norm, c);
     if (c.tied_head)
-        weights.head = {weights.token_embedding, nullptr, c.d_model, c.vocab};
+        weights.head = {weights.token_embedding, nullptr, c.d_model, c.vocab, nullptr};
     else
         placer.place(weights.head, c.d_model, c.vocab, false);
     return placer.used();
@@ -109,7 +109,7 @@ TensorNames tensor_names(Family family) {
 
 /// Rows [first, first + n_out) of a product as a product of its own.
 Linear rows_of(const Linear& linear, int first, int n_out) {
-    Linear part{nullptr, nullptr, linear.n_in, n_out};
+    Linear part{nullptr, nullptr, linear.n_in, n_out, nullptr};
     if (linear.weight != nullptr) part.weight = linear.weight + std::int64_t{first} * linear.n_in;
     if (linear.bias != nullptr) part.bias = linear.bias + first;
     return part;

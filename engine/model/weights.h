@@ -10,10 +10,12 @@
 
 #include "engine/core/memory.h"
 #include "engine/model/model_config.h"
+#include "engine/model/weight_type.h"
 
 namespace decodescope {
 
 class MappedFile;
+class PackedMatrix;
 
 /// y = x W^T + b. Weights are kept output-major so that one row is one output's dot product.
 struct Linear {
@@ -21,6 +23,10 @@ struct Linear {
     const float* bias = nullptr;    // [n_out], or null
     int n_in = 0;
     int n_out = 0;
+    const PackedMatrix* packed = nullptr;  // the same weights as a backend prepared them, or null
+
+    /// The product with other weights of the same shape, [n_out, n_in], that nobody has prepared.
+    Linear with_weight(const float* other) const { return {other, bias, n_in, n_out, nullptr}; }
 };
 
 /// Scale and shift of a LayerNorm, scale alone of an RMSNorm.
@@ -59,6 +65,9 @@ struct Weights {
                        ///< empty for a large file, see `weights_hash`
     std::function<std::string()> compute_hash;  ///< set when `hash` is empty
     std::shared_ptr<const Weights> whole;       ///< set when this is a part of it: keeps the tensors alive
+    WeightType type = WeightType::f32;          ///< of the prepared matrices
+    std::shared_ptr<const void> prepared;       ///< what `Linear::packed` points into, see Backend::prepare
+    std::uint64_t prepared_bytes = 0;           ///< of it, counted as Owner::weights beside `bytes`
     std::vector<std::string> notes;  ///< what the loader wants the user to know (skipped buffers, ties)
 
     /// Bytes of weights one decode step must read: every matrix, norm and bias once, the embedding row apart.

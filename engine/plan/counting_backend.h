@@ -28,6 +28,11 @@ public:
 
     std::string description() const override { return inner_.description(); }
     ThreadPool& pool() override { return inner_.pool(); }
+    Result<std::shared_ptr<const Weights>> prepare(std::shared_ptr<const Weights> weights, WeightType type,
+                                                   const std::shared_ptr<MemoryLedger>& ledger,
+                                                   std::stop_token stop) override {
+        return inner_.prepare(std::move(weights), type, ledger, std::move(stop));
+    }
     void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) override;
     void layer_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override;
     void rms_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override;

@@ -64,8 +64,8 @@ Result<void> warm_libraries(Backend& backend, const PlanShape& shape, const Plan
         for (const auto* buffer : {&x, &y, &w}) {
             if (!*buffer) return buffer->error();
         }
-        const Linear product{w->f32(), nullptr, static_cast<int>(group.columns),
-                             static_cast<int>(group.rows)};
+        const Linear product{w->f32(), nullptr, static_cast<int>(group.columns), static_cast<int>(group.rows),
+                             nullptr};
         // Which thread gets which of the library's buffers differs from call to call: enough calls use all.
         const std::int64_t until = now_ns() + warm_ns;
         for (int round = 0; round < 2 || (round < warm_rounds && now_ns() < until); ++round) {

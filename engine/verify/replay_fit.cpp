@@ -152,7 +152,7 @@ private:
         Linear& linear = scaled->weights->layers[layer].*member;
         scaled->matrix.assign(linear.weight, linear.weight + std::int64_t{linear.n_in} * linear.n_out);
         for (float& value : scaled->matrix) value *= static_cast<float>(1 + change);
-        linear.weight = scaled->matrix.data();
+        linear = linear.with_weight(scaled->matrix.data());
         Explanation made = explanation(
             FaultKind::state, fmt::format("the weights are not those that the stored entries were made with"),
             fmt::format("weights of layer {}, {}", layer, name), "the weights of the model",

@@ -58,6 +58,14 @@ public:
     }
     ThreadPool& pool() override { return pool_; }
 
+    Result<std::shared_ptr<const Weights>> prepare(std::shared_ptr<const Weights> weights, WeightType type,
+                                                   const std::shared_ptr<MemoryLedger>&,
+                                                   std::stop_token) override {
+        if (type == WeightType::f32) return weights;
+        return Error{ErrorKind::unsupported,
+                     fmt::format("Weights as {} are not built yet.", to_string(type))};
+    }
+
     void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) override {
         const std::int64_t work = std::int64_t{rows} * w.n_in * w.n_out;
         split(w.n_out, 16, work, [&](std::int64_t begin, std::int64_t end) {

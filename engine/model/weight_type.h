@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace decodescope {
+
+/// How the matrices of a model are stored to compute with. Norms, biases and embeddings stay f32.
+///  - `f32`: as they are
+///  - `f16`, `bf16`: 16 bits each, rounded to nearest even
+///  - `int8`: groups of 32 along n_in, w = scale * q with q in -127 .. 127 and an f16 scale (GGUF's Q8_0)
+///  - `int4`: groups of 32 along n_in, w = scale * q with q in -8 .. 7 and an f16 scale (GGUF's Q4_0)
+enum class WeightType { f32, f16, bf16, int8, int4 };
+inline constexpr std::array all_weight_types{WeightType::f32, WeightType::f16, WeightType::bf16,
+                                             WeightType::int8, WeightType::int4};
+
+/// Weights that share one scale in `int8` and `int4`.
+inline constexpr int weight_group = 32;
+
+/// Lower-case name as used on screen and in files ("f32", "f16", "bf16", "int8", "int4").
+constexpr const char* to_string(WeightType type) {
+    switch (type) {
+        case WeightType::f32: return "f32";
+        case WeightType::f16: return "f16";
+        case WeightType::bf16: return "bf16";
+        case WeightType::int8: return "int8";
+        case WeightType::int4: return "int4";
+    }
+    return "f32";
+}
+constexpr std::optional<WeightType> weight_type(std::string_view name) {
+    for (const WeightType type : all_weight_types) {
+        if (name == to_string(type)) return type;
+    }
+    return std::nullopt;
+}
+
+}  // namespace decodescope
