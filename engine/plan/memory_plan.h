@@ -23,7 +23,7 @@ struct PlanRequest {
     std::int64_t new_tokens = 1;  ///< of these and the one after them: made by decoding; the rest is prompt
     std::int64_t prefill_chunk = 0;     ///< prompt tokens per call; 0 = all at once
     int threads = 1;                    ///< that compute
-    std::optional<WeightType> weights;  ///< none: as this program holds them, f32 on cache lines
+    std::optional<StoredType> weights;  ///< none: as this program holds them, f32 on cache lines
     std::int64_t file_weights = 0;      ///< bytes of the weights as they were counted in a file; 0 = by type
     std::int64_t mapped_weights = 0;  ///< bytes of the weights that are used where they lie in a mapped file
     std::int64_t memory = 0;          ///< bytes there are for everything; 0 = not known

@@ -60,13 +60,13 @@ Result<CacheSpec> cache_of(const PlanChoices& choices, bool loadable) {
 }
 
 /// The type of the planned weights; none = as this program holds them.
-Result<std::optional<WeightType>> weights_of(const PlanChoices& choices, const PlanShape& shape) {
+Result<std::optional<StoredType>> weights_of(const PlanChoices& choices, const PlanShape& shape) {
     if (choices.weights_type == "engine" || (choices.weights_type.empty() && shape.loadable))
-        return std::optional<WeightType>();
+        return std::optional<StoredType>();
     std::string name = choices.weights_type;
     if (name.empty())
         name = shape.stored_as == "float32" ? "f32" : shape.stored_as == "float16" ? "f16" : "bf16";
-    auto type = weight_type(name);
+    auto type = stored_type(name);
     if (!type) return choice_error(choices, "weights-type", type.error().message);
     return std::optional(*std::move(type));
 }

@@ -17,7 +17,7 @@ struct PlanChoices {
     std::int64_t tokens = 0;       ///< new ones; 0 = 16
     std::string cache = "static";  ///< concat, static, f16, bf16, paged, window, int8, kivi4 or kivi2
     std::string kv_type;       ///< f32, f16, bf16; empty = f32 for models that can be loaded here, else f16
-    std::string weights_type;  ///< "engine" or a name of `weight_type`; empty = engine for models that can be
+    std::string weights_type;  ///< "engine" or a name of `stored_type`; empty = engine for models that can be
                                ///< loaded here, else the file's
     Window window{};           ///< size 0 = the model's own
     std::string memory;        ///< "16G"; empty = what is available here

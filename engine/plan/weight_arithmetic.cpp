@@ -17,7 +17,7 @@ constexpr std::uint32_t last_type_id = 39;
 constexpr std::int64_t float_bytes = sizeof(float);
 
 /// Types that files keep weights in; the others hold intermediate results and counts.
-bool is_weight_type(std::string_view name) {
+bool is_stored_type(std::string_view name) {
     return name != "F64" && !name.starts_with("I8") && !name.starts_with("I16") && !name.starts_with("I32") &&
            !name.starts_with("I64") && name != "Q8_1" && name != "Q8_K";
 }
@@ -30,29 +30,29 @@ std::string upper(std::string_view text) {
 
 }  // namespace
 
-Result<WeightType> weight_type(std::string_view name) {
+Result<StoredType> stored_type(std::string_view name) {
     std::string wanted = upper(name);
     if (wanted == "INT8") wanted = "Q8_0";
     if (wanted == "INT4") wanted = "Q4_0";
     for (std::uint32_t id = 0; id <= last_type_id; ++id) {
         const GgmlTypeInfo* type = find_ggml_type(id);
-        if (type == nullptr || type->name != wanted || !is_weight_type(type->name)) continue;
-        return WeightType{std::string(type->name), type->block_elements, type->block_bytes};
+        if (type == nullptr || type->name != wanted || !is_stored_type(type->name)) continue;
+        return StoredType{std::string(type->name), type->block_elements, type->block_bytes};
     }
     return Error{ErrorKind::bad_input, fmt::format("{} is not a type of weights, expected one of {}",
-                                                   quote(name), weight_type_names())};
+                                                   quote(name), stored_type_names())};
 }
 
-std::string weight_type_names() {
+std::string stored_type_names() {
     std::string names;
     for (std::uint32_t id = 0; id <= last_type_id; ++id) {
         const GgmlTypeInfo* type = find_ggml_type(id);
-        if (type != nullptr && is_weight_type(type->name)) names += std::string(type->name) + ", ";
+        if (type != nullptr && is_stored_type(type->name)) names += std::string(type->name) + ", ";
     }
     return names + "int8 (Q8_0), int4 (Q4_0)";
 }
 
-std::int64_t weight_bytes(const PlanShape& shape, const WeightType& type) {
+std::int64_t weight_bytes(const PlanShape& shape, const StoredType& type) {
     const auto row_bytes = [&](std::int64_t n) {
         return (n + type.block_elements - 1) / type.block_elements * type.block_bytes;
     };

@@ -11,7 +11,7 @@
 namespace decodescope {
 
 /// How the elements of matrices are stored: in blocks. Vectors of quantised files stay in F32.
-struct WeightType {
+struct StoredType {
     std::string name;  ///< "F32", "Q4_0", ...
     std::int64_t block_elements = 1;
     std::int64_t block_bytes = 4;
@@ -19,13 +19,13 @@ struct WeightType {
 
 /// The type of that name: "f32", "f16", "bf16", a GGUF type in any case ("q8_0", "Q4_K"), or int8 and int4
 /// for Q8_0 and Q4_0.
-Result<WeightType> weight_type(std::string_view name);
+Result<StoredType> stored_type(std::string_view name);
 /// Those names, for messages and help.
-std::string weight_type_names();
+std::string stored_type_names();
 
 /// Bytes of the weights of `shape` as `type`: rows of matrices in whole blocks, vectors in F32 where the type
 /// has blocks, otherwise in the type. 0 when the number of parameters is not known.
-std::int64_t weight_bytes(const PlanShape& shape, const WeightType& type);
+std::int64_t weight_bytes(const PlanShape& shape, const StoredType& type);
 
 /// Bytes of the weights as this program holds them: f32, every tensor on a cache line of its own.
 std::int64_t engine_weight_bytes(const PlanShape& shape);

@@ -49,7 +49,7 @@ private slots:
         QFETCH(const QString, type);
         QFETCH(const double, bits);
         const PlanShape shape = known("llama-2-7b");
-        const auto kind = weight_type(type.toStdString());
+        const auto kind = stored_type(type.toStdString());
         QVERIFY2(kind, kind ? "" : kind.error().message.c_str());
         // 65 norms of 4096 stay in F32 where matrices have blocks.
         constexpr std::int64_t norms = 65 * 4096;
@@ -61,7 +61,7 @@ private slots:
 
     void rows_end_in_whole_blocks() {
         PlanShape shape = known("gpt2-xl");  // rows of 1600 are 6.25 blocks of 256
-        const auto kind = weight_type("Q4_K");
+        const auto kind = stored_type("Q4_K");
         QVERIFY(kind);
         const std::int64_t embedding = std::int64_t{50'257 + 1024} * 7 * 144;
         shape.n_layer = 0;
@@ -75,7 +75,7 @@ private slots:
     }
     void unknown_types_are_refused() {
         QFETCH(const QString, type);
-        const auto kind = weight_type(type.toStdString());
+        const auto kind = stored_type(type.toStdString());
         QVERIFY(!kind);
         QVERIFY(QString::fromStdString(kind.error().message)
                     .contains("is not a type of weights, expected one of F32,"));
@@ -99,7 +99,7 @@ private slots:
     void capacity_is_what_is_left() {
         const PlanShape shape = known("llama-3-70b");
         PlanRequest request = request_of(4096);
-        request.weights = *weight_type("bf16");
+        request.weights = *stored_type("bf16");
         request.memory = 160 * gib;
         request.reserve = 4 * gib;
         const auto plan = plan_memory(shape, request);
@@ -132,7 +132,7 @@ private slots:
 
     void the_map_says_what_fits() {
         PlanRequest request = request_of(1024);
-        request.weights = *weight_type("f16");
+        request.weights = *stored_type("f16");
         request.memory = 4 * gib;
         const auto plan = plan_memory(known("gpt2-xl"), request);
         QVERIFY(plan);
@@ -184,7 +184,7 @@ private slots:
                 PlanRequest request = request_of(1000, 3);
                 request.cache.kind = kind;
                 request.memory = 64 * gib;
-                request.weights = *weight_type("int4");
+                request.weights = *stored_type("int4");
                 const auto plan = plan_memory(shape, request);
                 QVERIFY2(plan, plan ? "" : plan.error().message.c_str());
                 QVERIFY(plan->kv.reserved >= plan->kv.live);

@@ -136,7 +136,7 @@ private slots:
         QCOMPARE(huge.error().kind, ErrorKind::out_of_memory);
         QVERIFY(huge.error().message.find("are available here, so it is not run.") != std::string::npos);
         request.batch = 1;
-        request.weights = *weight_type("int8");
+        request.weights = *stored_type("int8");
         const auto other = check_plan({.path = "demo", .preset = {}, .seed = 0}, *demo, request);
         QVERIFY(!other);
         QVERIFY(other.error().message.find("so a plan for Q8_0 cannot be checked") != std::string::npos);
