@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -43,6 +44,25 @@ struct HeadRows {
     int head_dim = 0;  // even
 };
 
+/// A product with weights, with what comes before and after it:
+/// y = f(n(x) W^T + b), y = f(n(x) G^T + c) * (n(x) W^T + b) with a gate, or y += ... with `accumulate`,
+/// where n is the norm and f the activation, if there are any.
+struct ProductCall {
+    const float* x = nullptr;  // [rows, n_in]
+    int rows = 0;
+    const Linear* w = nullptr;
+    float* y = nullptr;  // [rows, n_out]
+    bool accumulate = false;
+    const Norm* norm = nullptr;  ///< x is normalised first
+    NormKind norm_kind = NormKind::layer_norm;
+    float eps = 0;
+    std::optional<Activation> activation{};
+    const Linear* gate = nullptr;     ///< same shape as w; not with `accumulate`
+    float* scratch = nullptr;         ///< `product_floats` floats
+    std::int32_t* largest = nullptr;  ///< [rows] or null: where each row of y is largest, the first of equal
+                                      ///< ones; -1 when a value is not finite or nobody has looked
+};
+
 /// The operations a forward pass is made of. One thread calls it at a time; it spreads work over its own
 /// pool. All matrices are row-major f32.
 class Backend {
@@ -62,7 +82,11 @@ public:
                                                            const std::shared_ptr<MemoryLedger>& ledger,
                                                            std::stop_token stop = {}) = 0;
 
-    /// y = x W^T + b, or y += x W^T + b with `accumulate`. x [rows, n_in], y [rows, n_out].
+    virtual void product(const ProductCall& call) = 0;
+    /// Scratch floats that products of up to `rows` rows with `w` need.
+    virtual std::int64_t product_floats(const Linear& w, std::int64_t rows, bool gated) const = 0;
+    /// y = x W^T + b, or y += x W^T + b with `accumulate`, from the f32 weights where they lie. x [rows,
+    /// n_in], y [rows, n_out].
     virtual void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) = 0;
     /// y = (x - mean) / sqrt(variance + eps) * weight + bias for each row. x, y [rows, d]; x may be y.
     virtual void layer_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) = 0;
@@ -82,8 +106,9 @@ public:
     virtual std::int64_t scores_floats(int n_query, int n_slot, int head_dim) const = 0;
 };
 
-/// CPU backend: OpenBLAS products (one BLAS thread, the rows of W spread over our pool) and SIMD kernels
-/// chosen at run time. Sets OpenBLAS to one thread for the process.
+/// CPU backend: our kernels for prepared weights, OpenBLAS (one BLAS thread, the rows of W spread over our
+/// pool) for the others; vector instructions chosen at run time (`choose_instructions`). Sets OpenBLAS to one
+/// thread for the process.
 std::unique_ptr<Backend> make_cpu_backend(int threads);
 
 }  // namespace decodescope

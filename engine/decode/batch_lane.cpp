@@ -62,9 +62,8 @@ Result<void> BatchLane::open_group() {
     // A cache's rows may have more slots than entries, but never more than this.
     const int slots = std::max(entries, cached() ? cache_->capacity() : 0);
     const auto per_row = static_cast<int>(rows / n_row());
-    const std::int64_t scores = std::max(context_.backend->scores_floats(per_row, slots, config().head_dim),
-                                         context_.backend->scores_floats(1, slots, config().head_dim));
-    DS_TRY(workspace_.reserve(config(), n_row(), rows, n_row(), scores, slots));
+    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend,
+                        {n_row(), rows, n_row(), per_row, slots}));
     reserve_call(n_row(), static_cast<int>(rows), n_row());
     ends_.reserve(static_cast<std::size_t>(n_row()));
     kept_logits_.release();

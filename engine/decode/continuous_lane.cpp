@@ -70,8 +70,8 @@ Result<void> ContinuousLane::on_start() {
     if (!made) return made.error();
     const int rows = n_row + chunk;
     const int slots = std::max(longest, cache_->capacity());
-    const std::int64_t scores = context_.backend->scores_floats(max_call, slots, config().head_dim);
-    DS_TRY(workspace_.reserve(config(), n_row, rows, n_row, scores, slots));
+    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend,
+                        {n_row, rows, n_row, max_call, slots}));
     reserve_call(n_row, rows, n_row);
     ends_.reserve(static_cast<std::size_t>(n_row));
     fresh_.reserve(static_cast<std::size_t>(n_row));

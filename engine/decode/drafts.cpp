@@ -26,8 +26,7 @@ Result<void> DraftModel::open(int entries, int max_call) {
     if (!cache) return cache.error();
     cache_ = *std::move(cache);
     const int slots = cache_->capacity();
-    const std::int64_t scores = backend_.scores_floats(max_call, slots, config.head_dim);
-    DS_TRY(workspace_.reserve(config, 1, max_call, 1, scores, slots));
+    DS_TRY(reserve_room(workspace_, *weights_, backend_, {1, max_call, 1, max_call, slots}));
     call_.reserve(1, max_call);
     history_.reserve(static_cast<std::size_t>(entries) + 1);
     counts_ = {};

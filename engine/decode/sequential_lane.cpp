@@ -53,8 +53,8 @@ Result<void> SequentialLane::allocate(int batch, int max_call, int rollback, int
     cache_.reset();
     DS_TRY(make_cache(batch, {capacity, max_call, rollback, window()}));
     const int slots = std::max(entries(), cache_->capacity());
-    const std::int64_t scores = context_.backend->scores_floats(max_call, slots, config().head_dim);
-    DS_TRY(workspace_.reserve(config(), batch, rows, n_logits, scores, slots));
+    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend,
+                        {batch, rows, n_logits, max_call, slots}));
     reserve_call(batch, rows, n_logits);
     return {};
 }

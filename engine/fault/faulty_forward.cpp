@@ -56,15 +56,7 @@ FaultyForward::FaultyForward(FaultSet faults, std::shared_ptr<const Weights> wei
 
 /// A view of the weights whose first layer makes other queries, keys and values (`stale_weights`).
 void FaultyForward::make_changed_weights() {
-    const Weights& given = *weights_;
-    other_ = std::make_shared<Weights>();
-    other_->config = given.config;
-    other_->token_embedding = given.token_embedding;
-    other_->position_embedding = given.position_embedding;
-    other_->rotary_frequencies = given.rotary_frequencies;
-    other_->layers = given.layers;
-    other_->final_norm = given.final_norm;
-    other_->head = given.head;
+    other_ = view_of(weights_);
     if (!faults_.has(Fault::stale_weights)) return;
     Linear& qkv = other_->layers.front().attn_qkv;
     const std::int64_t n = std::int64_t{qkv.n_in} * qkv.n_out;

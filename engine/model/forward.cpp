@@ -82,6 +82,22 @@ void embed(const Weights& weights, const CallTokens& call, std::span<const std::
     }
 }
 
+/// Scratch that the products of one call of `rows` tokens need. Every layer has the shapes of the first.
+std::int64_t products_floats(const Weights& weights, const Backend& backend, std::int64_t rows,
+                             std::size_t logit_rows) {
+    std::int64_t floats = 0;
+    const auto need = [&](const Linear& w, std::int64_t n, bool gated) {
+        if (n > 0) floats = std::max(floats, backend.product_floats(w, n, gated));
+    };
+    const LayerWeights& layer = weights.layers.front();
+    need(layer.attn_qkv, rows, false);
+    need(layer.attn_out, rows, false);
+    need(layer.ff_up, rows, weights.config.gated_ff);
+    need(layer.ff_down, rows, false);
+    need(weights.head, static_cast<std::int64_t>(logit_rows), false);
+    return floats;
+}
+
 /// Rolls an open append back unless it was committed.
 class AppendGuard {
 public:
@@ -114,6 +130,16 @@ const char* to_string(ForwardTensor tensor) {
         case ForwardTensor::logits: return "logits";
     }
     return "logits";
+}
+
+Result<void> reserve_room(Workspace& workspace, const Weights& weights, const Backend& backend,
+                          const CallRoom& room) {
+    const int d = weights.config.head_dim;
+    const std::int64_t scores = std::max(backend.scores_floats(room.n_query, room.n_slot, d),
+                                         backend.scores_floats(1, room.n_slot, d));
+    return workspace.reserve(
+        weights.config, room.batch, room.rows, room.logit_rows, scores,
+        products_floats(weights, backend, room.rows, static_cast<std::size_t>(room.logit_rows)), room.n_slot);
 }
 
 Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
@@ -171,11 +197,24 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
             key_turns = *taken + n;
         }
     }
-    const auto normalise = [&](const float* from, int n_row, const Norm& norm, float* to) {
-        if (config.norm == NormKind::rms_norm)
-            backend.rms_norm(from, n_row, config.d_model, norm, config.norm_eps, to);
-        else
-            backend.layer_norm(from, n_row, config.d_model, norm, config.norm_eps, to);
+    const auto scratch =
+        workspace.take(Temporary::products, products_floats(weights, backend, rows, logit_rows.size()));
+    if (!scratch) return scratch.error();
+    const auto product = [&](const float* from, const Linear& w, float* to) {
+        ProductCall made;
+        made.x = from;
+        made.rows = rows;
+        made.w = &w;
+        made.y = to;
+        made.scratch = *scratch;
+        made.norm_kind = config.norm;
+        made.eps = config.norm_eps;
+        return made;
+    };
+    const auto add_to_residual = [&](const float* from, const Linear& w) {
+        ProductCall made = product(from, w, x);
+        made.accumulate = true;
+        backend.product(made);
     };
 
     ForwardOutput output;
@@ -185,12 +224,11 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         if (hook != nullptr) hook->begin_layer(l);
         const LayerWeights& layer = weights.layers[static_cast<std::size_t>(l)];
 
-        auto normed = workspace.take(Temporary::normed, rows * d);
-        if (!normed) return normed.error();
-        normalise(x, rows, layer.attn_norm, *normed);
         const auto qkv = workspace.take(Temporary::qkv, rows * qkv_width);
         if (!qkv) return qkv.error();
-        backend.linear(*normed, rows, layer.attn_qkv, *qkv, false);
+        ProductCall projection = product(x, layer.attn_qkv, *qkv);
+        projection.norm = &layer.attn_norm;
+        backend.product(projection);
         if (turns != nullptr) {
             // Keys lie behind the queries. They are stored turned, as their positions never change.
             HeadRows heads{*qkv, qkv_width, rows, config.n_head + config.n_kv_head, config.head_dim};
@@ -236,39 +274,39 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         output.score_cells_computed = backend.attention(attention);
         if (hook != nullptr) hook->attention(l, attention);
         computed(ForwardTensor::mixed, l, *mixed, rows * q_width);
-        backend.linear(*mixed, rows, layer.attn_out, x, true);
+        add_to_residual(*mixed, layer.attn_out);
         computed(ForwardTensor::attended, l, x, rows * d);
 
-        normed = workspace.take(Temporary::normed, rows * d);
-        if (!normed) return normed.error();
-        normalise(x, rows, layer.ff_norm, *normed);
         const auto ff = workspace.take(Temporary::ff, rows * std::int64_t{config.d_ff});
         if (!ff) return ff.error();
-        backend.linear(*normed, rows, layer.ff_up, *ff, false);
-        const std::int64_t n_ff = std::int64_t{rows} * config.d_ff;
-        if (config.gated_ff) {
-            const auto gate = workspace.take(Temporary::gate, n_ff);
-            if (!gate) return gate.error();
-            backend.linear(*normed, rows, layer.ff_gate, *gate, false);
-            backend.gate(*gate, n_ff, config.activation, *ff);
-        } else {
-            backend.activation(*ff, n_ff, config.activation);
-        }
-        backend.linear(*ff, rows, layer.ff_down, x, true);
+        ProductCall expansion = product(x, layer.ff_up, *ff);
+        expansion.norm = &layer.ff_norm;
+        expansion.activation = config.activation;
+        if (config.gated_ff) expansion.gate = &layer.ff_gate;
+        backend.product(expansion);
+        add_to_residual(*ff, layer.ff_down);
         computed(ForwardTensor::residual, l, x, rows * d);
     }
 
     const auto n_logits = static_cast<std::int64_t>(logit_rows.size());
     if (n_logits > 0) {
-        const auto normed = workspace.take(Temporary::normed, n_logits * d);
-        if (!normed) return normed.error();
+        const auto picked = workspace.take(Temporary::picked, n_logits * d);
+        if (!picked) return picked.error();
         const auto logits = workspace.take(Temporary::logits, n_logits * config.vocab);
         if (!logits) return logits.error();
         for (std::int64_t i = 0; i < n_logits; ++i) {
-            std::copy_n(x + logit_rows[static_cast<std::size_t>(i)] * d, d, *normed + i * d);
+            std::copy_n(x + logit_rows[static_cast<std::size_t>(i)] * d, d, *picked + i * d);
         }
-        normalise(*normed, static_cast<int>(n_logits), weights.final_norm, *normed);
-        backend.linear(*normed, static_cast<int>(n_logits), weights.head, *logits, false);
+        ProductCall head = product(*picked, weights.head, *logits);
+        head.rows = static_cast<int>(n_logits);
+        head.norm = &weights.final_norm;
+        // What a hook changes in the logits nobody has looked at.
+        if (hook == nullptr) {
+            workspace.largest().assign(logit_rows.size(), -1);
+            head.largest = workspace.largest().data();
+            output.largest = workspace.largest();
+        }
+        backend.product(head);
         computed(ForwardTensor::logits, config.n_layer, *logits, n_logits * config.vocab);
         output.logits = {*logits, static_cast<std::size_t>(n_logits * config.vocab)};
     }

@@ -20,11 +20,25 @@ namespace decodescope {
 struct ForwardOutput {
     /// [logit_rows.size(), vocab]; lies in the workspace and is valid until its next use.
     std::span<const float> logits;
+    /// [logit_rows.size()] or empty: where each row of logits is largest, see ProductCall.
+    std::span<const std::int32_t> largest;
     /// Query-key pairs that causality, padding and window allow, per head and layer, all rows together.
     std::int64_t score_cells_allowed = 0;
     /// Query-key pairs computed per head and layer, masked ones included.
     std::int64_t score_cells_computed = 0;
 };
+
+/// The largest calls that will be made.
+struct CallRoom {
+    int batch = 1;                ///< rows of a call
+    std::int64_t rows = 1;        ///< tokens of all rows together
+    std::int64_t logit_rows = 1;  ///< tokens whose logits are wanted
+    int n_query = 1;              ///< tokens of one row
+    int n_slot = 1;               ///< slots that a row attends to
+};
+/// Makes room in `workspace`, so that calls up to this size allocate nothing.
+Result<void> reserve_room(Workspace& workspace, const Weights& weights, const Backend& backend,
+                          const CallRoom& room);
 
 /// One forward call: the tokens of `call`, appended to `cache` when there is one, else seeing only each other
 /// (row by row). `logit_rows`: the tokens of the call (indices, any order) whose logits are wanted; none is

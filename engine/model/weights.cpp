@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "engine/backend/cpu/packed_matrix.h"
 #include "engine/core/mapped_file.h"
 #include "engine/model/rotary.h"
 
@@ -204,27 +205,26 @@ bool lies_in(const float* tensor, const Buffer& block) {
 
 }  // namespace
 
+std::uint64_t Linear::bytes() const {
+    const auto outputs = static_cast<std::uint64_t>(n_out);
+    const std::uint64_t of_weights =
+        packed != nullptr ? packed->bytes() : outputs * static_cast<std::uint64_t>(n_in) * sizeof(float);
+    return of_weights + (bias != nullptr ? outputs * sizeof(float) : 0);
+}
+
 std::uint64_t Weights::bytes_read_per_step() const {
-    std::uint64_t floats = 0;
+    std::uint64_t bytes = 0;
     const auto add_norm = [&](const Norm& norm) {
-        floats += static_cast<std::uint64_t>(config.d_model) * (norm.bias != nullptr ? 2 : 1);
-    };
-    const auto add = [&](const Linear& linear) {
-        const auto n_out = static_cast<std::uint64_t>(linear.n_out);
-        floats += n_out * static_cast<std::uint64_t>(linear.n_in) + (linear.bias != nullptr ? n_out : 0);
+        bytes += static_cast<std::uint64_t>(config.d_model) * (norm.bias != nullptr ? 2 : 1) * sizeof(float);
     };
     for (const LayerWeights& layer : layers) {
         add_norm(layer.attn_norm);
-        add(layer.attn_qkv);
-        add(layer.attn_out);
         add_norm(layer.ff_norm);
-        add(layer.ff_gate);
-        add(layer.ff_up);
-        add(layer.ff_down);
+        bytes += layer.attn_qkv.bytes() + layer.attn_out.bytes() + layer.ff_gate.bytes() +
+                 layer.ff_up.bytes() + layer.ff_down.bytes();
     }
     add_norm(final_norm);
-    add(head);
-    return floats * sizeof(float);
+    return bytes + head.bytes();
 }
 
 std::string weights_hash(const Weights& weights) {
@@ -274,19 +274,28 @@ Result<std::shared_ptr<Weights>> allocate_weights(const ModelConfig& config,
     return weights;
 }
 
+std::shared_ptr<Weights> view_of(std::shared_ptr<const Weights> weights) {
+    auto view = std::make_shared<Weights>();
+    view->config = weights->config;
+    view->token_embedding = weights->token_embedding;
+    view->position_embedding = weights->position_embedding;
+    view->rotary_frequencies = weights->rotary_frequencies;
+    view->layers = weights->layers;
+    view->final_norm = weights->final_norm;
+    view->head = weights->head;
+    view->source = weights->source;
+    view->files = weights->files;
+    view->type = weights->type;
+    view->prepared = weights->prepared;
+    view->whole = std::move(weights);
+    return view;
+}
+
 std::shared_ptr<const Weights> first_layers(std::shared_ptr<const Weights> whole, int n_layer) {
-    auto weights = std::make_shared<Weights>();
-    weights->config = whole->config;
-    weights->config.n_layer = std::min(n_layer, whole->config.n_layer);
-    weights->token_embedding = whole->token_embedding;
-    weights->position_embedding = whole->position_embedding;
-    weights->rotary_frequencies = whole->rotary_frequencies;
-    weights->layers.assign(whole->layers.begin(), whole->layers.begin() + weights->config.n_layer);
-    weights->final_norm = whole->final_norm;
-    weights->head = whole->head;
-    weights->source = fmt::format("{}, first {} layers", whole->source, weights->config.n_layer);
-    weights->files = whole->files;
-    weights->whole = std::move(whole);
+    auto weights = view_of(std::move(whole));
+    weights->config.n_layer = std::min(n_layer, weights->config.n_layer);
+    weights->layers.resize(static_cast<std::size_t>(weights->config.n_layer));
+    weights->source = fmt::format("{}, first {} layers", weights->source, weights->config.n_layer);
     return weights;
 }
 

@@ -25,6 +25,8 @@ struct Linear {
     int n_out = 0;
     const PackedMatrix* packed = nullptr;  // the same weights as a backend prepared them, or null
 
+    /// Bytes of weights and bias that a product reads.
+    std::uint64_t bytes() const;
     /// The product with other weights of the same shape, [n_out, n_in], that nobody has prepared.
     Linear with_weight(const float* other) const { return {other, bias, n_in, n_out, nullptr}; }
 };
@@ -86,6 +88,9 @@ std::string weights_hash(const Weights& weights);
 /// For `Weights::compute_hash`: what `compute` answers, computed when it is first asked for and remembered
 /// unless it is empty. Copies remember together; any thread may ask.
 std::function<std::string()> computed_once(std::function<std::string()> compute);
+
+/// The same tensors under another object, which may then point elsewhere; keeps `weights` alive.
+std::shared_ptr<Weights> view_of(std::shared_ptr<const Weights> weights);
 
 /// The model that only has the first `n_layer` blocks of `whole`, its embeddings, final norm and head; no
 /// tensor is copied. What drafts cheaply for the whole model.

@@ -7,27 +7,30 @@ namespace {
 
 Owner owner_of(Temporary temporary) {
     if (temporary == Temporary::logits) return Owner::logits;
-    return temporary == Temporary::scores ? Owner::workspace : Owner::activations;
+    const bool scratch = temporary == Temporary::scores || temporary == Temporary::products;
+    return scratch ? Owner::workspace : Owner::activations;
 }
 
 }  // namespace
 
 Result<void> Workspace::reserve(const ModelConfig& config, int batch, std::int64_t rows,
-                                std::int64_t logit_rows, std::int64_t scores, int n_slot) {
+                                std::int64_t logit_rows, std::int64_t scores, std::int64_t products,
+                                int n_slot) {
     if (policy_ == AllocationPolicy::fresh) return {};
     const auto make_room = [&](Temporary temporary, std::int64_t floats) -> Result<void> {
         const auto taken = take(temporary, floats);
         return taken ? Result<void>() : Result<void>(taken.error());
     };
     DS_TRY(make_room(Temporary::residual, rows * config.d_model));
-    DS_TRY(make_room(Temporary::normed, std::max(rows, logit_rows) * config.d_model));
+    DS_TRY(make_room(Temporary::picked, logit_rows * config.d_model));
     DS_TRY(make_room(Temporary::qkv, rows * config.qkv_width()));
     DS_TRY(make_room(Temporary::mixed, rows * config.q_width()));
     DS_TRY(make_room(Temporary::ff, rows * config.d_ff));
-    if (config.gated_ff) DS_TRY(make_room(Temporary::gate, rows * config.d_ff));
+    DS_TRY(make_room(Temporary::products, products));
     if (config.rotary) DS_TRY(make_room(Temporary::turns, rows * config.head_dim));
     DS_TRY(make_room(Temporary::logits, logit_rows * config.vocab));
     DS_TRY(make_room(Temporary::scores, scores));
+    largest_.reserve(static_cast<std::size_t>(logit_rows));
     plan_.reserve(batch, static_cast<int>(rows), n_slot);
     return {};
 }

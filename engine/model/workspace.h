@@ -16,11 +16,11 @@ namespace decodescope {
 /// The temporaries of a forward pass.
 enum class Temporary {
     residual,  // [rows, d_model]
-    normed,    // [rows, d_model]
+    picked,    // [logit_rows, d_model], the rows of `residual` whose logits are wanted
     qkv,       // [rows, (n_head + 2 n_kv_head) * head_dim]
     mixed,     // [rows, n_head * head_dim]
     ff,        // [rows, d_ff]
-    gate,      // [rows, d_ff], of gated feed-forward blocks
+    products,  // scratch of products with weights
     turns,     // [rows, head_dim], the angles of rotary positions
     logits,    // [logit_rows, vocab]
     scores,    // attention scratch
@@ -37,10 +37,10 @@ public:
         : ledger_(std::move(ledger)), policy_(policy) {}
 
     /// Makes room for calls of `rows` tokens in `batch` rows of at most `n_slot` slots, `logit_rows` rows of
-    /// logits and `scores` floats of attention scratch, so that such calls allocate nothing. Does nothing
-    /// with the policy `fresh`.
+    /// logits, `scores` floats of attention scratch and `products` floats of scratch for products, so that
+    /// such calls allocate nothing. Does nothing with the policy `fresh`. See `reserve_room` in forward.h.
     Result<void> reserve(const ModelConfig& config, int batch, std::int64_t rows, std::int64_t logit_rows,
-                         std::int64_t scores, int n_slot);
+                         std::int64_t scores, std::int64_t products, int n_slot);
     /// `floats` floats for the next contents of a temporary; what it held before is lost.
     Result<float*> take(Temporary temporary, std::int64_t floats);
     /// Frees everything.
@@ -49,12 +49,15 @@ public:
     /// Who sees whom in the call that is being made, or was made last.
     AttentionPlan& plan() { return plan_; }
     const AttentionPlan& plan() const { return plan_; }
+    /// Where the rows of logits are largest.
+    std::vector<std::int32_t>& largest() { return largest_; }
 
 private:
     std::shared_ptr<MemoryLedger> ledger_;
     AllocationPolicy policy_;
     std::array<Buffer, n_temporary> buffers_;
     AttentionPlan plan_;
+    std::vector<std::int32_t> largest_;
 };
 
 }  // namespace decodescope

@@ -13,10 +13,20 @@ void CountingBackend::count_norm(int d, const Norm& norm) {
     counts_.weight_bytes += d * (norm.bias != nullptr ? 2 : 1) * float_bytes;
 }
 
+void CountingBackend::count_product(const Linear& w, int rows) {
+    counts_.product_flops += std::int64_t{2} * w.n_in * w.n_out * rows;
+    counts_.weight_bytes += static_cast<std::int64_t>(w.bytes());
+}
+
+void CountingBackend::product(const ProductCall& call) {
+    if (call.norm != nullptr) count_norm(call.w->n_in, *call.norm);
+    count_product(*call.w, call.rows);
+    if (call.gate != nullptr) count_product(*call.gate, call.rows);
+    inner_.product(call);
+}
+
 void CountingBackend::linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) {
-    const std::int64_t weights = std::int64_t{w.n_in} * w.n_out;
-    counts_.product_flops += 2 * weights * rows;
-    counts_.weight_bytes += (weights + (w.bias != nullptr ? w.n_out : 0)) * float_bytes;
+    count_product(w, rows);
     inner_.linear(x, rows, w, y, accumulate);
 }
 

@@ -33,6 +33,10 @@ public:
                                                    std::stop_token stop) override {
         return inner_.prepare(std::move(weights), type, ledger, std::move(stop));
     }
+    void product(const ProductCall& call) override;
+    std::int64_t product_floats(const Linear& w, std::int64_t rows, bool gated) const override {
+        return inner_.product_floats(w, rows, gated);
+    }
     void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) override;
     void layer_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override;
     void rms_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override;
@@ -44,6 +48,7 @@ public:
 
 private:
     void count_norm(int d, const Norm& norm);
+    void count_product(const Linear& w, int rows);
 
     Backend& inner_;
     BackendCounts counts_;

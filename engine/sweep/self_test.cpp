@@ -57,8 +57,7 @@ public:
                        {slots, prompt, 0, window()}, ledger_);
         if (!cache) return cache.error();
         cache_ = *std::move(cache);
-        DS_TRY(workspace_.reserve(config, 1, prompt, 1,
-                                  backend_.scores_floats(prompt, slots, config.head_dim), slots));
+        DS_TRY(reserve_room(workspace_, weights_, backend_, {1, prompt, 1, prompt, slots}));
         call_.reserve(1, prompt);
         call_.clear();
         call_.add_row(prompt_for(config), 0);

@@ -13,20 +13,6 @@ namespace decodescope {
 
 namespace {
 
-/// The same tensors under another object, which may then point elsewhere.
-std::shared_ptr<Weights> view_of(const std::shared_ptr<const Weights>& weights) {
-    auto view = std::make_shared<Weights>();
-    view->config = weights->config;
-    view->token_embedding = weights->token_embedding;
-    view->position_embedding = weights->position_embedding;
-    view->rotary_frequencies = weights->rotary_frequencies;
-    view->layers = weights->layers;
-    view->final_norm = weights->final_norm;
-    view->head = weights->head;
-    view->whole = weights;
-    return view;
-}
-
 /// A view that owns the matrix it has changed.
 struct Scaled {
     std::shared_ptr<Weights> weights;

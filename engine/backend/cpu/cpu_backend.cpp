@@ -8,6 +8,9 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/attend.h"
+#include "engine/backend/cpu/instructions.h"
+#include "engine/backend/cpu/packed_call.h"
+#include "engine/backend/cpu/packed_models.h"
 #include "engine/backend/cpu/vector_math.h"
 
 namespace decodescope {
@@ -23,11 +26,7 @@ void activate(float* x, std::int64_t n, Activation activation) {
     switch (activation) {
         case Activation::gelu_tanh: return vector_math::gelu_tanh(x, n);
         case Activation::silu: return vector_math::silu(x, n);
-        case Activation::gelu_erf:
-            for (std::int64_t i = 0; i < n; ++i) {
-                x[i] = 0.5f * x[i] * (1.0f + std::erf(x[i] * 0.70710678118654752f));
-            }
-            return;
+        case Activation::gelu_erf: return vector_math::gelu_erf(x, n);
         case Activation::relu:
             // Written so that a NaN stays a NaN.
             for (std::int64_t i = 0; i < n; ++i) x[i] = x[i] < 0.0f ? 0.0f : x[i];
@@ -44,6 +43,8 @@ public:
     explicit CpuBackend(int threads)
         : pool_(std::max(1, threads)), scratch_(static_cast<std::size_t>(pool_.size())) {
         openblas_set_num_threads(1);
+        // A wrong word was refused when the program started; here it means the best.
+        (void)choose_instructions();
         // Room for what decoding asks for, so that it does not allocate.
         tasks_.reserve(256);
         for (AttendScratch& scratch : scratch_) {
@@ -53,17 +54,33 @@ public:
     }
 
     std::string description() const override {
-        return fmt::format("{} ({}), SIMD {}", openblas_version(), openblas_get_corename(),
-                           vector_math::target_name());
+        return fmt::format("{}; {} ({})", instructions_in_use(), openblas_version(), openblas_get_corename());
     }
     ThreadPool& pool() override { return pool_; }
 
     Result<std::shared_ptr<const Weights>> prepare(std::shared_ptr<const Weights> weights, WeightType type,
-                                                   const std::shared_ptr<MemoryLedger>&,
-                                                   std::stop_token) override {
-        if (type == WeightType::f32) return weights;
-        return Error{ErrorKind::unsupported,
-                     fmt::format("Weights as {} are not built yet.", to_string(type))};
+                                                   const std::shared_ptr<MemoryLedger>& ledger,
+                                                   std::stop_token stop) override {
+        return packed_.get(std::move(weights), type, ledger, pool_, std::move(stop));
+    }
+
+    std::int64_t product_floats(const Linear& w, std::int64_t rows, bool gated) const override {
+        if (w.packed == nullptr) return rows * (w.n_in + (gated ? w.n_out : 0));
+        return PackedCall::floats(rows, w.n_in, pool_.size());
+    }
+
+    void product(const ProductCall& call) override {
+        if (call.w->packed != nullptr) {
+            PackedCall(call, pool_.size(), bests_)
+                .run([this](std::int64_t n, std::int64_t work, auto&& body) {
+                    if (work < min_parallel_work)
+                        body(std::int64_t{0}, n, 0);
+                    else
+                        pool_.split(n, 1, body);
+                });
+        } else {
+            reference_product(call);
+        }
     }
 
     void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) override {
@@ -177,6 +194,28 @@ public:
     }
 
 private:
+    /// The steps of a product one after the other, from the weights where they lie.
+    void reference_product(const ProductCall& call) {
+        const Linear& w = *call.w;
+        const float* x = call.x;
+        if (call.norm != nullptr) {
+            x = call.scratch;
+            if (call.norm_kind == NormKind::rms_norm)
+                rms_norm(call.x, call.rows, w.n_in, *call.norm, call.eps, call.scratch);
+            else
+                layer_norm(call.x, call.rows, w.n_in, *call.norm, call.eps, call.scratch);
+        }
+        linear(x, call.rows, w, call.y, call.accumulate);
+        const std::int64_t n = std::int64_t{call.rows} * w.n_out;
+        if (call.gate != nullptr) {
+            float* gates = call.scratch + std::int64_t{call.rows} * w.n_in;
+            linear(x, call.rows, *call.gate, gates, false);
+            gate(gates, n, *call.activation, call.y);
+        } else if (call.activation) {
+            activation(call.y, n, *call.activation);
+        }
+    }
+
     /// Calls `body(begin, end)` on pieces of [0, n), on all workers when `work` is worth it.
     template <class Body>
     void split(std::int64_t n, std::int64_t grain, std::int64_t work, Body&& body) {
@@ -199,6 +238,8 @@ private:
     };
 
     ThreadPool pool_;
+    PackedModels packed_;
+    std::vector<RowBest> bests_;          // of the product that runs, kept for its memory
     std::vector<Task> tasks_;             // of the attention call that runs, kept for its memory
     std::vector<AttendScratch> scratch_;  // [workers]
 };

@@ -10,6 +10,7 @@
 // clang-format off
 #include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>
+#include "engine/backend/cpu/vector_activation-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -69,16 +70,7 @@ void softmax(float* x, std::int64_t n, float scale) {
 }
 
 void gelu_tanh(float* x, std::int64_t n) {
-    const D d;
-    const V a = hn::Set(d, 0.7978845608028654f);
-    const V b = hn::Set(d, 0.044715f);
-    const V one = hn::Set(d, 1.0f);
-    const V half = hn::Set(d, 0.5f);
-    for_each_vector(x, n, [&](V v) HWY_ATTR {
-        const V cubic = hn::Mul(hn::Mul(v, v), v);
-        const V inner = hn::Mul(a, hn::MulAdd(b, cubic, v));
-        return hn::Mul(hn::Mul(half, v), hn::Add(one, hn::Tanh(d, inner)));
-    });
+    for_each_vector(x, n, [](V v) HWY_ATTR { return gelu_tanh_of(D(), v); });
 }
 
 void layer_norm(const float* x, std::int64_t n, const float* weight, const float* bias, float eps, float* y) {
@@ -108,16 +100,8 @@ void layer_norm(const float* x, std::int64_t n, const float* weight, const float
     for (; i < n; ++i) y[i] = (x[i] - mean) * factor * weight[i] + bias[i];
 }
 
-HWY_INLINE V silu_of(V x) {
-    const D d;
-    const V one = hn::Set(d, 1.0f);
-    // Exp is defined up to 104 only; beyond 88 the quotient is 0 to all that matters.
-    const V growth = hn::Exp(d, hn::Min(hn::Neg(x), hn::Set(d, 88.0f)));
-    return hn::Div(x, hn::Add(one, growth));
-}
-
 void silu(float* x, std::int64_t n) {
-    for_each_vector(x, n, [](V v) HWY_ATTR { return silu_of(v); });
+    for_each_vector(x, n, [](V v) HWY_ATTR { return silu_of(D(), v); });
 }
 
 void silu_multiply(const float* x, std::int64_t n, float* y) {
@@ -125,12 +109,12 @@ void silu_multiply(const float* x, std::int64_t n, float* y) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) {
-        hn::StoreU(hn::Mul(silu_of(hn::LoadU(d, x + i)), hn::LoadU(d, y + i)), d, y + i);
+        hn::StoreU(hn::Mul(silu_of(d, hn::LoadU(d, x + i)), hn::LoadU(d, y + i)), d, y + i);
     }
     if (i == n) return;
     HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
     for (std::int64_t j = i; j < n; ++j) rest[j - i] = x[j];
-    hn::Store(silu_of(hn::Load(d, rest)), d, rest);
+    hn::Store(silu_of(d, hn::Load(d, rest)), d, rest);
     for (std::int64_t j = i; j < n; ++j) y[j] *= rest[j - i];
 }
 
@@ -223,6 +207,9 @@ void softmax(float* x, std::int64_t n, float scale) {
 }
 void gelu_tanh(float* x, std::int64_t n) {
     HWY_DYNAMIC_DISPATCH(gelu_tanh)(x, n);
+}
+void gelu_erf(float* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) x[i] = 0.5f * x[i] * (1.0f + std::erf(x[i] * 0.70710678118654752f));
 }
 void layer_norm(const float* x, std::int64_t n, const float* weight, const float* bias, float eps, float* y) {
     HWY_DYNAMIC_DISPATCH(layer_norm)(x, n, weight, bias, eps, y);

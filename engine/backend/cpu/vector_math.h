@@ -9,6 +9,8 @@ namespace decodescope::vector_math {
 void softmax(float* x, std::int64_t n, float scale);
 /// x[i] = 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 void gelu_tanh(float* x, std::int64_t n);
+/// x[i] = 0.5 x (1 + erf(x / sqrt(2))).
+void gelu_erf(float* x, std::int64_t n);
 /// x[i] = x / (1 + exp(-x)).
 void silu(float* x, std::int64_t n);
 /// y[i] = y * x / (1 + exp(-x)).

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/backend/cpu/packed_product.h"
+
+namespace decodescope {
+
+/// A product with packed weights, shared out to workers. Few rows: every worker normalises and lays out all
+/// rows for itself, so that nobody waits for anybody, and computes its panels. Many rows: they are laid out
+/// together first. A result does not depend on who computes it.
+class PackedCall {
+public:
+    /// `bests` grows to one per worker and row where the largest outputs are asked for.
+    PackedCall(const ProductCall& call, int n_worker, std::vector<RowBest>& bests);
+
+    /// Scratch floats of products of up to `rows` rows.
+    static std::int64_t floats(std::int64_t rows, std::int64_t n_in, int n_worker);
+
+    /// `split(n, work, body)` calls body(begin, end, worker) for pieces of [0, n) that are worth `work`
+    /// multiply-adds together.
+    template <class Split>
+    void run(Split&& split) {
+        const std::int64_t work = std::int64_t{call_.rows} * call_.w->n_in * call_.w->n_out;
+        if (together_) {
+            split(prepared_.n_block(), std::int64_t{call_.rows} * call_.w->n_in * 8,
+                  [this](std::int64_t begin, std::int64_t end, int worker) {
+                      for (std::int64_t i = begin; i < end; ++i)
+                          prepare(prepared_, static_cast<int>(i), worker);
+                  });
+        }
+        split(call_.w->packed->n_panel(), work, [this](std::int64_t begin, std::int64_t end, int worker) {
+            multiply(static_cast<int>(begin), static_cast<int>(end), worker);
+        });
+        if (call_.largest != nullptr) find_largest();
+    }
+
+private:
+    static constexpr std::int64_t most_own_rows = most_block_rows;  // that every worker prepares for itself
+
+    /// Scratch of one worker: rows that were normalised, then laid out.
+    static std::int64_t own_floats(std::int64_t rows, std::int64_t n_in) {
+        return rounded(rows * n_in) + rounded(PreparedRows::floats(rows, n_in));
+    }
+    static std::int64_t rounded(std::int64_t floats) { return (floats + 15) / 16 * 16; }
+    float* own_scratch(int worker) const;
+    void prepare(PreparedRows& rows, int block, int worker);
+    void multiply(int begin, int end, int worker);
+    void multiply(const PreparedRows& rows, int begin, int end, int worker);
+    void find_largest();
+
+    const ProductCall& call_;
+    int n_worker_;
+    std::vector<RowBest>& bests_;
+    bool together_;
+    PreparedRows prepared_;
+};
+
+}  // namespace decodescope

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/backend/cpu/packed_product.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "engine/cache/entry_codec.h"
+
+namespace decodescope {
+
+namespace {
+
+/// to[i * n_row + j] = row j's unit i, 32 bits each.
+void interleave(const float* const* rows, int n_row, int n_unit, float* to) {
+    for (int i = 0; i < n_unit; ++i) {
+        for (int j = 0; j < n_row; ++j) std::memcpy(to + i * n_row + j, rows[j] + i, sizeof(float));
+    }
+}
+
+template <int M>
+void interleave_of(const float* const* rows, int n_unit, float* to) {
+    std::array<const float*, M> from;
+    std::copy_n(rows, M, from.begin());
+    for (int i = 0; i < n_unit; ++i) {
+        for (int j = 0; j < M; ++j) std::memcpy(to + i * M + j, from[static_cast<std::size_t>(j)] + i, 4);
+    }
+}
+
+}  // namespace
+
+std::int64_t PreparedRows::per_row() const {
+    const std::int64_t n_group = n_in_ / weight_group;
+    switch (kernels_->form) {
+        case InputForm::f32: return n_in_;
+        case InputForm::bf16: return (n_in_ + 1) / 2;
+        case InputForm::int8: break;
+    }
+    return n_in_ / 4 + 2 * n_group;
+}
+
+int PreparedRows::n_block() const {
+    int n = 0;
+    for (int row = 0; row < rows_; row += kernels_->block_rows(rows_ - row)) ++n;
+    return n;
+}
+
+PreparedRows::Rows PreparedRows::block_rows(int i) const {
+    int row = 0;
+    while (i-- > 0) row += kernels_->block_rows(rows_ - row);
+    return {row, row + kernels_->block_rows(rows_ - row)};
+}
+
+void PreparedRows::prepare(int i, const float* x, std::int64_t stride) {
+    const Rows rows = block_rows(i);
+    const int m = rows.end - rows.begin;
+    float* to = block(rows);
+    std::array<const float*, most_block_rows> from{};
+    for (int j = 0; j < m; ++j) from[static_cast<std::size_t>(j)] = x + j * stride;
+    if (kernels_->form == InputForm::f32) {
+        if (m == 12) return interleave_of<12>(from.data(), n_in_, to);
+        if (m == 6) return interleave_of<6>(from.data(), n_in_, to);
+        return interleave(from.data(), m, n_in_, to);
+    }
+    // Rounded piece by piece, row after row, then laid side by side.
+    constexpr int piece = 512;
+    const int n_group = n_in_ / weight_group;
+    alignas(64) float units[most_block_rows][piece / 2];
+    std::array<const float*, most_block_rows> rounded{};
+    for (int j = 0; j < m; ++j) rounded[static_cast<std::size_t>(j)] = units[j];
+    for (int k = 0; k < n_in_; k += piece) {
+        const int n = std::min(piece, n_in_ - k);
+        const bool bf16 = kernels_->form == InputForm::bf16;
+        std::array<float, piece / weight_group> scales;
+        std::array<float, piece / weight_group> offsets;
+        const int offset =
+            type_ == WeightType::int8 ? PackedMatrix::code_offset_int8 : PackedMatrix::code_offset_int4;
+        for (int j = 0; j < m; ++j) {
+            const float* row = from[static_cast<std::size_t>(j)] + k;
+            auto* bytes = reinterpret_cast<std::byte*>(units[j]);
+            if (bf16) {
+                encode_entries(DType::bf16, row, n, bytes);
+                if (n % 2 != 0) std::memset(bytes + 2 * n, 0, 2);
+                continue;
+            }
+            quantise_row(row, n, offset, reinterpret_cast<std::int8_t*>(bytes), scales.data(),
+                         offsets.data());
+            float* row_scales = to + std::int64_t{n_in_ / 4} * m + k / weight_group * m + j;
+            for (int g = 0; g < n / weight_group; ++g) {
+                row_scales[g * m] = scales[static_cast<std::size_t>(g)];
+                row_scales[(n_group + g) * m] = offsets[static_cast<std::size_t>(g)];
+            }
+        }
+        const int per_unit = bf16 ? 2 : 4;
+        interleave(rounded.data(), m, (n + per_unit - 1) / per_unit, to + std::int64_t{k / per_unit} * m);
+    }
+}
+
+void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish) const {
+    const bool one = rows_ == 1;
+    const int streams = one ? kernels_->streams_one : kernels_->streams;
+    // Streams begin far apart, so that the memory system follows several at once.
+    const int distance = (end - begin + streams - 1) / streams;
+    alignas(64) std::array<float, std::size_t{most_streams} * most_block_rows * PackedMatrix::panel_rows>
+        sums;
+    for (int i = begin; i < begin + distance; ++i) {
+        std::array<const std::byte*, most_streams> panels{};
+        int n_stream = 0;
+        for (int s = 0; s < streams; ++s) {
+            const int panel = i + s * distance;
+            if (panel < end) n_stream = s + 1;
+            panels[static_cast<std::size_t>(s)] = matrix.panel(panel < end ? panel : i);
+        }
+        for (int row = 0; row < rows_;) {
+            const int m = one ? 1 : kernels_->block_rows(rows_ - row);
+            const TileKernel kernel = one ? kernels_->one : kernels_->rows[static_cast<std::size_t>(m)];
+            kernel(panels.data(), n_in_, row_ != nullptr ? row_ : block({row, row + m}), sums.data());
+            for (int s = 0; s < n_stream; ++s) {
+                finish_tile(sums.data() + s * m * PackedMatrix::panel_rows, m, i + s * distance, row, finish);
+            }
+            row += m;
+        }
+    }
+}
+
+}  // namespace decodescope
