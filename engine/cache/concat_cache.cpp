@@ -29,13 +29,18 @@ std::size_t ConcatCache::offset(int slots, int row, int kv_head, int slot) const
 KeyValueView ConcatCache::view(int layer) const {
     KeyValueView view;
     view.layer = layer;
-    if (dtype_ != DType::f32) {
-        view.source = this;
-        return view;
-    }
     const Layer& here = layer_at(layer);
-    view.k = here.keys.f32();
-    view.v = here.values.f32();
+    const std::byte* keys = here.keys.data();
+    const std::byte* values = here.values.data();
+    if (dtype_ == DType::f32) {
+        view.k = reinterpret_cast<const float*>(keys);
+        view.v = reinterpret_cast<const float*>(values);
+    } else {
+        view.source = this;
+        view.half = dtype_;
+        view.k16 = reinterpret_cast<const std::uint16_t*>(keys);
+        view.v16 = reinterpret_cast<const std::uint16_t*>(values);
+    }
     view.slot_stride = shape().head_dim;
     view.head_stride = std::int64_t{here.n_slot} * shape().head_dim;
     view.batch_stride = view.head_stride * shape().n_kv_head;

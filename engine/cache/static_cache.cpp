@@ -42,12 +42,17 @@ std::size_t StaticCache::offset(int layer, int row, int kv_head, int slot) const
 KeyValueView StaticCache::view(int layer) const {
     KeyValueView view;
     view.layer = layer;
-    if (dtype_ != DType::f32) {
+    const std::byte* keys = keys_.data() + offset(layer, 0, 0, 0);
+    const std::byte* values = values_.data() + offset(layer, 0, 0, 0);
+    if (dtype_ == DType::f32) {
+        view.k = reinterpret_cast<const float*>(keys);
+        view.v = reinterpret_cast<const float*>(values);
+    } else {
         view.source = this;
-        return view;
+        view.half = dtype_;
+        view.k16 = reinterpret_cast<const std::uint16_t*>(keys);
+        view.v16 = reinterpret_cast<const std::uint16_t*>(values);
     }
-    view.k = reinterpret_cast<const float*>(keys_.data() + offset(layer, 0, 0, 0));
-    view.v = reinterpret_cast<const float*>(values_.data() + offset(layer, 0, 0, 0));
     view.slot_stride = shape().head_dim;
     view.head_stride = std::int64_t{capacity_} * shape().head_dim;
     view.batch_stride = view.head_stride * shape().n_kv_head;

@@ -64,10 +64,11 @@ std::int64_t causal_cells(std::int64_t n, std::int64_t window) {
     return sum_to(window) + (n - window) * window;
 }
 
-std::int64_t block_cells(std::int64_t n_stored, std::int64_t n_query, std::int64_t window) {
+std::int64_t block_cells(std::int64_t n_stored, std::int64_t n_query, std::int64_t block,
+                         std::int64_t window) {
     std::int64_t cells = 0;
-    for (std::int64_t first = 0; first < n_query; first += query_block) {
-        const std::int64_t n = std::min<std::int64_t>(query_block, n_query - first);
+    for (std::int64_t first = 0; first < n_query; first += block) {
+        const std::int64_t n = std::min(block, n_query - first);
         const std::int64_t oldest =
             window == 0 ? 0 : std::max<std::int64_t>(0, n_stored + first - window + 1);
         cells += n * (n_stored + first + n - oldest);
@@ -97,9 +98,10 @@ WorkCount naive_work(const ModelConfig& model, const WorkRequest& request) {
     work.calls = request.new_tokens;
     work.positions = sum_to(last) - sum_to(before);
     work.rectangle_cells = sum_of_squares_to(last) - sum_of_squares_to(before);
+    const std::int64_t block = query_block(model.n_head, model.n_kv_head);
     for (std::int64_t t = request.prompt; t <= last; ++t) {
         work.allowed_cells += causal_cells(t, model.window);
-        work.computed_cells += block_cells(0, t, model.window);
+        work.computed_cells += block_cells(0, t, block, model.window);
     }
     work.weight_bytes = work.calls * bytes_of_call(model, true);
     add_flops(model, request.new_tokens, work);
@@ -115,13 +117,14 @@ WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, cons
         const auto length = static_cast<int>(tokens);
         return static_cast<std::int64_t>(kv_live_formula(cache, one_row, std::span(&length, 1)));
     };
+    const std::int64_t block = query_block(model.n_head, model.n_kv_head);
     WorkCount work;
     for (std::int64_t stored = 0; stored < request.prompt; stored += chunk) {
         const std::int64_t n = std::min(chunk, request.prompt - stored);
         ++work.calls;
         work.kv_bytes += held(stored + n);
         work.rectangle_cells += n * (stored + n);
-        work.computed_cells += block_cells(stored, n, model.window);
+        work.computed_cells += block_cells(stored, n, block, model.window);
     }
     const std::int64_t decoded = sum_to(last) - sum_to(request.prompt);
     const std::int64_t prefill_calls = work.calls;
@@ -155,7 +158,7 @@ std::vector<WorkLine> work_lines(bool cached) {
          either("T (T + 1) / 2, T = P + N - 1", "sum of t (t + 1) / 2, t = P .. P + N - 1"),
          &WorkCount::allowed_cells},
         {"score cells computed", "cells",
-         either("queries in blocks of 32, each over all keys up to its last query",
+         either("queries in blocks of 64 / (heads / KV heads), each over all keys up to its last query",
                 "the same of every step's whole text"),
          &WorkCount::computed_cells},
         {"FLOPs of products", "FLOP", "2 x block weights x positions + 2 x d_model x vocab x N",

@@ -47,9 +47,10 @@ std::int64_t sum_of_squares_to(std::int64_t n);
 
 /// Cells that `n` tokens see of each other when each sees the `window` newest (0 = all), itself included.
 std::int64_t causal_cells(std::int64_t n, std::int64_t window = 0);
-/// Cells that this program computes for `n_query` tokens behind `n_stored` others: 32 queries share a product
-/// over every key that one of them sees.
-std::int64_t block_cells(std::int64_t n_stored, std::int64_t n_query, std::int64_t window = 0);
+/// Cells that this program computes for `n_query` tokens behind `n_stored` others: `block` queries (see
+/// `query_block`) share a product over every key that one of them sees.
+std::int64_t block_cells(std::int64_t n_stored, std::int64_t n_query, std::int64_t block,
+                         std::int64_t window = 0);
 
 /// Fails with one sentence when the counts of a naive lane (the largest there are) do not fit 64 bits.
 Result<void> check_countable(const ModelConfig& model, const WorkRequest& request);

@@ -40,12 +40,7 @@ WorkFloats work_floats(const PlanShape& s, const PlanRequest& r) {
     if (s.gated) work.activations.push_back(rows * wide);
     if (!s.learned_positions) work.activations.push_back(rows * (s.latent > 0 ? s.rope_dim : s.key_dim));
     work.logits = std::int64_t{r.batch} * s.vocab;
-    const auto scores = [&](std::int64_t queries) {
-        return attend_floats(static_cast<int>(std::min<std::int64_t>(queries, query_block)),
-                             static_cast<int>(r.context), s.key_dim) *
-               r.threads;
-    };
-    work.scores = std::max(scores(r.largest_call()), scores(1));
+    work.scores = attend_floats(s.key_dim) * r.threads;
     return work;
 }
 

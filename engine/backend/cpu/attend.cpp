@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/backend/cpu/attend.h"
 
-#include <cblas.h>
-
 #include <algorithm>
+#include <cstring>
+#include <limits>
 
-#include "engine/backend/cpu/vector_math.h"
 #include "engine/cache/kv_cache.h"
 
 namespace decodescope {
 
 namespace {
 
-// Slots that a cache hands out as f32 at a time: K or V of one tile stay in the nearest cache.
-constexpr int tile = 128;
+using namespace attend_kernels;
 
-blasint blas_int(std::int64_t value) {
-    return static_cast<blasint>(value);
+// What rows and columns in the scratch are aligned to.
+constexpr std::int64_t line_floats = 16;
+
+int padded(int head_dim) {
+    return (head_dim + width_step - 1) / width_step * width_step;
 }
 
 /// The union of the ranges that queries first .. first + n_query - 1 of row `b` see. Returns its size.
@@ -44,168 +45,220 @@ int join_ranges(const AttentionPlan& plan, int b, int first, int n_query, std::v
     return size;
 }
 
-/// Softmax over the visible columns of one query; the others get weight 0. Visible scores are moved together
-/// first, so that the sum runs over them alone, and spread out again.
-void softmax_columns(std::span<const SlotRange> columns, float* scores, int n, float scale) {
-    if (columns.empty()) {
-        std::fill_n(scores, n, 0.0f);
-        return;
-    }
-    std::int64_t packed = 0;
-    for (const SlotRange& range : columns) {
-        const float* from = scores + range.begin;
-        if (from != scores + packed) std::copy_n(from, range.end - range.begin, scores + packed);
-        packed += range.end - range.begin;
-    }
-    vector_math::softmax(scores, packed, scale);
-    std::int64_t free_end = n;
-    for (auto range = columns.rbegin(); range != columns.rend(); ++range) {
-        const std::int64_t length = range->end - range->begin;
-        packed -= length;
-        if (packed != range->begin)
-            std::copy_backward(scores + packed, scores + packed + length, scores + range->begin + length);
-        std::fill(scores + range->begin + length, scores + free_end, 0.0f);
-        free_end = range->begin;
-    }
-    std::fill(scores, scores + free_end, 0.0f);
-}
-
-/// Slots as columns: `segments` side by side.
-void to_columns(std::span<const SlotRange> ranges, std::span<const SlotRange> segments,
-                std::vector<SlotRange>& columns) {
-    columns.clear();
-    std::int32_t column = 0;
-    auto segment = segments.begin();
-    for (const SlotRange& range : ranges) {
-        while (segment->end <= range.begin) {
-            column += segment->end - segment->begin;
-            ++segment;
-        }
-        const std::int32_t begin = column + range.begin - segment->begin;
-        const std::int32_t end = begin + range.end - range.begin;
-        if (!columns.empty() && columns.back().end == begin) {
-            columns.back().end = end;
-        } else {
-            columns.push_back({begin, end});
-        }
+/// Sets bits [begin, end).
+void set_bits(int begin, int end, Seen& seen) {
+    for (int word = begin / 64; word * 64 < end; ++word) {
+        const int from = std::max(begin - word * 64, 0);
+        const int to = std::min(end - word * 64, 64);
+        const std::uint64_t below_to = to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
+        seen.bits[static_cast<std::size_t>(word)] |= below_to & ~((std::uint64_t{1} << from) - 1);
     }
 }
 
-/// One block of queries of one row and head.
+/// Some queries of one row with some heads that share keys and values, as rows of products: all heads of the
+/// first query, then all of the next.
 class Block {
 public:
-    Block(const AttentionCall& call, int b, int head, int first, int n_query, int n_column, float* floats)
+    Block(const AttentionCall& call, int b, int kv_head, int first, int n_query, float* floats,
+          AttendScratch& scratch)
         : call_(call),
+          scratch_(scratch),
           b_(b),
-          kv_head_(call.head_order == HeadOrder::grouped ? head / (call.n_head / call.n_kv_head)
-                                                         : head % call.n_kv_head),
+          kv_head_(kv_head),
+          first_(first),
           n_query_(n_query),
-          n_column_(n_column),
-          out_stride_(std::int64_t{call.n_head} * call.head_dim),
-          scores_(floats),
-          tile_(floats + std::int64_t{n_query} * n_column) {
-        const std::int64_t token = call.plan->first_query(b) + first;
-        const std::int64_t of_head = std::int64_t{head} * call.head_dim;
-        q_ = call.q + token * call.q_stride + of_head;
-        out_ = call.out + token * out_stride_ + of_head;
+          width_(padded(call.head_dim)) {
+        const auto address = reinterpret_cast<std::uintptr_t>(floats) / sizeof(float);
+        floats += (line_floats - static_cast<std::int64_t>(address % line_floats)) % line_floats;
+        const auto take = [&](std::int64_t n) {
+            float* taken = floats;
+            floats += n;
+            return taken;
+        };
+        q_ = take(std::int64_t{most_rows} * width_);
+        out_ = take(std::int64_t{most_rows} * width_);
+        columns_ = take(std::int64_t{tile_slots} * width_);
+        staged_ = take(std::int64_t{tile_slots} * width_);
+        scores_ = take(score_floats);
+        sums_ = take(std::int64_t{most_rows} * sums_per_row);
+        largest_ = take(most_rows);
+        factors_ = take(most_rows);
         const std::int64_t row =
             call.kv.by_token ? call.plan->first_query(b) * call.kv.slot_stride : b * call.kv.batch_stride;
-        kv_offset_ = row + kv_head_ * call.kv.head_stride;
+        kv_offset_ = row + kv_head * call.kv.head_stride;
+        const bool whole_vectors = width_ == call.head_dim;
+        f32_in_place_ = call.kv.source == nullptr && whole_vectors;
+        half_in_place_ = call.kv.k16 != nullptr && whole_vectors && reads_in_place(call.kv.half);
     }
 
-    void score(std::span<const SlotRange> segments) {
-        for_each_piece(segments, true, [this](const float* k, std::int64_t stride, int column, int n) {
-            if (n_query_ == 1) {
-                cblas_sgemv(CblasRowMajor, CblasNoTrans, n, call_.head_dim, 1.0f, k, blas_int(stride), q_, 1,
-                            0.0f, scores_ + column, 1);
-            } else {
-                cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n_query_, n, call_.head_dim, 1.0f, q_,
-                            blas_int(call_.q_stride), k, blas_int(stride), 0.0f, scores_ + column, n_column_);
+    static constexpr std::int64_t score_floats = std::max(most_rows * tile_slots, few_rows* most_slots);
+
+    /// Heads first_head .. + n_head - 1 of those that read this block's keys and values.
+    void attend(int first_head, int n_head) {
+        first_head_ = first_head;
+        n_head_ = n_head;
+        n_row_ = n_query_ * n_head;
+        begin_rows();
+        const bool few = n_row_ <= few_rows;
+        const bool in_place = f32_in_place_ || (few && half_in_place_);
+        const int most = few && in_place ? most_slots : tile_slots;
+        std::fill_n(scratch_.next_range.begin(), n_query_, std::size_t{0});
+        for (const SlotRange& segment : scratch_.segments) {
+            for (std::int32_t begin = segment.begin; begin < segment.end; begin += most) {
+                const SlotRange slots{begin, std::min(begin + most, segment.end)};
+                look_at(slots);
+                Tile tile;
+                tile.scores = scores_;
+                tile.stride = most;
+                tile.n_row = n_row_;
+                tile.n_head = n_head_;
+                tile.n_slot = slots.end - slots.begin;
+                tile.seen = scratch_.seen.data();
+                const Entries keys = entries(slots, true, in_place);
+                if (few) {
+                    score_few(q_, keys, width_, tile);
+                } else {
+                    to_columns(static_cast<const float*>(keys.at), keys.stride, tile.n_slot, width_,
+                               columns_);
+                    score_many(q_, columns_, width_, tile);
+                }
+                soften(tile, largest_, sums_, factors_);
+                mix(tile, factors_, entries(slots, false, in_place), width_, out_);
             }
-        });
-    }
-
-    void mix(std::span<const SlotRange> segments) {
-        float beta = 0.0f;
-        for_each_piece(segments, false, [&](const float* v, std::int64_t stride, int column, int n) {
-            if (n_query_ == 1) {
-                cblas_sgemv(CblasRowMajor, CblasTrans, n, call_.head_dim, 1.0f, v, blas_int(stride),
-                            scores_ + column, 1, beta, out_, 1);
-            } else {
-                cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n_query_, call_.head_dim, n, 1.0f,
-                            scores_ + column, n_column_, v, blas_int(stride), beta, out_,
-                            blas_int(out_stride_));
-            }
-            beta = 1.0f;
-        });
-    }
-
-    float* scores(int query) { return scores_ + std::int64_t{query} * n_column_; }
-    void clear() {
-        for (int i = 0; i < n_query_; ++i) std::fill_n(out_ + i * out_stride_, call_.head_dim, 0.0f);
+        }
+        end_rows();
     }
 
 private:
-    /// Calls `use(floats, stride, column, n)` on K or V of all segments: whole segments where the cache is
-    /// f32 in place, else tiles that it hands out.
-    template <class Use>
-    void for_each_piece(std::span<const SlotRange> segments, bool keys, Use&& use) {
-        int column = 0;
-        for (const SlotRange& segment : segments) {
-            if (call_.kv.source == nullptr) {
-                const float* base = keys ? call_.kv.k : call_.kv.v;
-                const int n = segment.end - segment.begin;
-                use(base + kv_offset_ + segment.begin * call_.kv.slot_stride, call_.kv.slot_stride, column,
-                    n);
-                column += n;
-                continue;
-            }
-            for (std::int32_t begin = segment.begin; begin < segment.end; begin += tile) {
-                const std::int32_t end = std::min(begin + tile, segment.end);
-                call_.kv.source->read(call_.kv.layer, b_, kv_head_, {begin, end}, keys ? tile_ : nullptr,
-                                      keys ? nullptr : tile_);
-                use(tile_, std::int64_t{call_.head_dim}, column, end - begin);
-                column += end - begin;
-            }
+    /// Elements in front of a row's head in `q` and `out`, where tokens are `stride` apart.
+    std::int64_t place(int row, std::int64_t stride) const {
+        const int in_group = first_head_ + row % n_head_;
+        const int head = call_.head_order == HeadOrder::grouped
+                             ? kv_head_ * (call_.n_head / call_.n_kv_head) + in_group
+                             : in_group * call_.n_kv_head + kv_head_;
+        const int token = call_.plan->first_query(b_) + first_ + row / n_head_;
+        return token * stride + std::int64_t{head} * call_.head_dim;
+    }
+
+    void begin_rows() {
+        for (int r = 0; r < n_row_; ++r) {
+            const float* from = call_.q + place(r, call_.q_stride);
+            float* to = q_ + std::int64_t{r} * width_;
+            for (int i = 0; i < call_.head_dim; ++i) to[i] = from[i] * call_.scale;
+            std::fill(to + call_.head_dim, to + width_, 0.0f);
+        }
+        std::fill_n(out_, std::int64_t{n_row_} * width_, 0.0f);
+        std::fill_n(sums_, std::int64_t{n_row_} * sums_per_row, 0.0f);
+        std::fill_n(largest_, n_row_, -std::numeric_limits<float>::infinity());
+    }
+
+    void end_rows() {
+        const std::int64_t stride = std::int64_t{call_.n_head} * call_.head_dim;
+        for (int r = 0; r < n_row_; ++r) {
+            float sum = 0.0f;
+            for (int i = 0; i < sums_per_row; ++i) sum += sums_[r * sums_per_row + i];
+            // Nothing seen, nothing summed; a NaN stays one.
+            const float factor = sum == 0.0f ? 0.0f : 1.0f / sum;
+            const float* from = out_ + std::int64_t{r} * width_;
+            float* to = call_.out + place(r, stride);
+            for (int i = 0; i < call_.head_dim; ++i) to[i] = from[i] * factor;
         }
     }
 
+    /// What each query sees of these slots; tiles come in ascending order.
+    void look_at(SlotRange slots) {
+        for (int i = 0; i < n_query_; ++i) {
+            const auto ranges = call_.plan->visible(b_, first_ + i);
+            Seen& seen = scratch_.seen[static_cast<std::size_t>(i)];
+            std::size_t& next = scratch_.next_range[static_cast<std::size_t>(i)];
+            seen.begin = seen.end = 0;
+            seen.bits.fill(0);
+            int n = 0;
+            while (next < ranges.size() && ranges[next].end <= slots.begin) ++next;
+            for (std::size_t j = next; j < ranges.size() && ranges[j].begin < slots.end; ++j) {
+                const int begin = std::max(ranges[j].begin - slots.begin, 0);
+                const int end = std::min(ranges[j].end, slots.end) - slots.begin;
+                if (n == 0) seen.begin = begin;
+                seen.end = end;
+                n += end - begin;
+                set_bits(begin, end, seen);
+            }
+            seen.whole = n == slots.end - slots.begin;
+        }
+    }
+
+    /// K or V of a tile: where it lies, or copied into rows of `width_` floats.
+    Entries entries(SlotRange slots, bool keys, bool in_place) {
+        const std::int64_t at = kv_offset_ + slots.begin * call_.kv.slot_stride;
+        const float* f32 = keys ? call_.kv.k : call_.kv.v;
+        if (in_place && f32_in_place_) return {f32 + at, call_.kv.slot_stride, DType::f32};
+        if (in_place) return {(keys ? call_.kv.k16 : call_.kv.v16) + at, call_.kv.slot_stride, call_.kv.half};
+        const int d = call_.head_dim;
+        std::int64_t stride = call_.kv.slot_stride;
+        const float* from = f32 + at;
+        if (call_.kv.source != nullptr) {
+            call_.kv.source->read(call_.kv.layer, b_, kv_head_, slots, keys ? staged_ : nullptr,
+                                  keys ? nullptr : staged_);
+            from = staged_;
+            stride = d;
+        }
+        if (from != staged_ || stride != width_) {
+            // From the last on, as rows that are moved within the scratch become longer.
+            for (int s = slots.end - slots.begin; s-- > 0;) {
+                float* to = staged_ + std::int64_t{s} * width_;
+                std::memmove(to, from + s * stride, static_cast<std::size_t>(d) * sizeof(float));
+                std::fill(to + d, to + width_, 0.0f);
+            }
+        }
+        return {staged_, width_, DType::f32};
+    }
+
     const AttentionCall& call_;
+    AttendScratch& scratch_;
     int b_;
     int kv_head_;
+    int first_;
     int n_query_;
-    int n_column_;
-    std::int64_t out_stride_;
+    int width_;
+    int first_head_ = 0;
+    int n_head_ = 0;
+    int n_row_ = 0;
+    bool f32_in_place_ = false;
+    bool half_in_place_ = false;
     std::int64_t kv_offset_ = 0;
-    const float* q_ = nullptr;
-    float* out_ = nullptr;
-    float* scores_;  // [n_query, n_column]
-    float* tile_;    // [tile, head_dim]
+    float* q_ = nullptr;        // [most_rows, width], scaled
+    float* out_ = nullptr;      // [most_rows, width]
+    float* columns_ = nullptr;  // [width, tile_slots]
+    float* staged_ = nullptr;   // [tile_slots, width]
+    float* scores_ = nullptr;   // [rows, slots of a tile]
+    float* sums_ = nullptr;     // [most_rows, sums_per_row]
+    float* largest_ = nullptr;  // [most_rows]
+    float* factors_ = nullptr;  // [most_rows]
 };
 
 }  // namespace
 
-std::int64_t attend_floats(int n_query, int n_slot, int head_dim) {
-    return std::int64_t{std::min(n_query, query_block)} * n_slot + std::int64_t{tile} * head_dim;
+int query_block(int n_head, int n_kv_head) {
+    return std::max(1, most_rows / (n_head / n_kv_head));
 }
 
-std::int64_t attend(const AttentionCall& call, int b, int head, int first, float* floats,
+std::int64_t attend_floats(int head_dim) {
+    const std::int64_t width = padded(head_dim);
+    return line_floats + 2 * (most_rows + tile_slots) * width + Block::score_floats +
+           most_rows * (sums_per_row + 2);
+}
+
+std::int64_t attend(const AttentionCall& call, int b, int kv_head, int first, float* floats,
                     AttendScratch& scratch) {
     const AttentionPlan& plan = *call.plan;
-    const int n_query = std::min(query_block, plan.n_query(b) - first);
-    const int n_column = join_ranges(plan, b, first, n_query, scratch.segments);
-    Block block(call, b, head, first, n_query, n_column, floats);
-    if (n_column == 0) {
-        block.clear();
-        return 0;
+    const int n_query = std::min(query_block(call.n_head, call.n_kv_head), plan.n_query(b) - first);
+    const int n_slot = join_ranges(plan, b, first, n_query, scratch.segments);
+    Block block(call, b, kv_head, first, n_query, floats, scratch);
+    const int group = call.n_head / call.n_kv_head;
+    for (int head = 0; head < group; head += most_rows) {
+        block.attend(head, std::min(most_rows, group - head));
     }
-    block.score(scratch.segments);
-    for (int i = 0; i < n_query; ++i) {
-        to_columns(plan.visible(b, first + i), scratch.segments, scratch.columns);
-        softmax_columns(scratch.columns, block.scores(i), n_column, call.scale);
-    }
-    block.mix(scratch.segments);
-    return std::int64_t{n_query} * n_column;
+    return std::int64_t{n_query} * n_slot;
 }
 
 }  // namespace decodescope

@@ -1,29 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/cpu/attend_kernels.h"
 
 namespace decodescope {
 
-/// Queries that share one score product; more would compute more cells that causality then throws away.
-inline constexpr int query_block = 32;
+/// Queries of a row that are computed together, with all heads that read the same keys and values: as many as
+/// fill a tile's rows. Each computes every pair that any of them sees.
+int query_block(int n_head, int n_kv_head);
 
 /// Work memory of one worker of an attention call.
 struct AttendScratch {
     std::vector<SlotRange> segments;  ///< slots that any query of the block sees
-    std::vector<SlotRange> columns;   ///< of one query: the same slots as columns of the block's scores
+    std::array<attend_kernels::Seen, attend_kernels::most_rows> seen;  ///< of each query, in the tile
+    std::array<std::size_t, attend_kernels::most_rows> next_range{};   ///< of each query, the first ahead
 };
 
-/// Scratch floats that one worker needs for calls of up to `n_query` queries per row over `n_slot` slots.
-std::int64_t attend_floats(int n_query, int n_slot, int head_dim);
+/// Scratch floats that one worker needs.
+std::int64_t attend_floats(int head_dim);
 
-/// Attention of up to `query_block` queries of row `b` from its query `first` on, for one head. `floats` is
-/// scratch of `attend_floats` floats. Returns the query-key pairs computed, masked ones included. Slots that
-/// no query of the block sees are not read.
-std::int64_t attend(const AttentionCall& call, int b, int head, int first, float* floats,
+/// Attention of the `query_block` queries (or as many as there are) of row `b` from its query `first` on, for
+/// the heads that read `kv_head`. `floats` is scratch of `attend_floats` floats. Returns the query-key pairs
+/// computed per head, masked ones included. Slots that no query of the block sees are not read; a query that
+/// sees none gets zeros. May be called from several threads, each with scratch of its own; who computes what
+/// changes no result.
+std::int64_t attend(const AttentionCall& call, int b, int kv_head, int first, float* floats,
                     AttendScratch& scratch);
 
 }  // namespace decodescope

@@ -47,10 +47,7 @@ public:
         (void)choose_instructions();
         // Room for what decoding asks for, so that it does not allocate.
         tasks_.reserve(256);
-        for (AttendScratch& scratch : scratch_) {
-            scratch.segments.reserve(4 * query_block);
-            scratch.columns.reserve(query_block);
-        }
+        for (AttendScratch& scratch : scratch_) scratch.segments.reserve(4 * attend_kernels::most_rows);
     }
 
     std::string description() const override {
@@ -156,22 +153,23 @@ public:
         });
     }
 
-    std::int64_t scores_floats(int n_query, int n_slot, int head_dim) const override {
-        return attend_floats(n_query, n_slot, head_dim) * pool_.size();
+    std::int64_t scores_floats(int, int, int head_dim) const override {
+        return attend_floats(head_dim) * pool_.size();
     }
 
     std::int64_t attention(const AttentionCall& call) override {
         const AttentionPlan& plan = *call.plan;
         // Later blocks of queries see more keys, so tasks are handed out one by one, the last blocks first.
         tasks_.clear();
-        const int most_blocks = (plan.max_query() + query_block - 1) / query_block;
+        const int queries = query_block(call.n_head, call.n_kv_head);
+        const int most_blocks = (plan.max_query() + queries - 1) / queries;
         for (int block = most_blocks; block-- > 0;) {
             for (int b = 0; b < plan.batch(); ++b) {
-                if (block * query_block < plan.n_query(b)) tasks_.push_back({b, block * query_block});
+                if (block * queries < plan.n_query(b)) tasks_.push_back({b, block * queries});
             }
         }
-        const auto n_task = static_cast<std::int64_t>(tasks_.size()) * call.n_head;
-        const std::int64_t per_worker = attend_floats(plan.max_query(), plan.max_slot(), call.head_dim);
+        const auto n_task = static_cast<std::int64_t>(tasks_.size()) * call.n_kv_head;
+        const std::int64_t per_worker = attend_floats(call.head_dim);
         const std::int64_t work = plan.n_allowed() * call.n_head * call.head_dim * 2;
         std::atomic<std::int64_t> next{0};
         std::atomic<std::int64_t> computed{0};
@@ -179,10 +177,10 @@ public:
             float* floats = call.scores + worker * per_worker;
             AttendScratch& scratch = scratch_[static_cast<std::size_t>(worker)];
             for (std::int64_t i = next.fetch_add(1); i < n_task; i = next.fetch_add(1)) {
-                const Task& task = tasks_[static_cast<std::size_t>(i / call.n_head)];
-                const int head = static_cast<int>(i % call.n_head);
-                const std::int64_t cells = attend(call, task.row, head, task.first_query, floats, scratch);
-                if (head == 0) computed.fetch_add(cells, std::memory_order_relaxed);
+                const Task& task = tasks_[static_cast<std::size_t>(i / call.n_kv_head)];
+                const int kv_head = static_cast<int>(i % call.n_kv_head);
+                const std::int64_t cells = attend(call, task.row, kv_head, task.first_query, floats, scratch);
+                if (kv_head == 0) computed.fetch_add(cells, std::memory_order_relaxed);
             }
         };
         if (work < min_parallel_work) {

@@ -62,10 +62,11 @@ private slots:
                 QCOMPARE(causal_cells(n, window), cells);
             }
         }
-        QCOMPARE(block_cells(0, 32), std::int64_t{32 * 32});
-        QCOMPARE(block_cells(0, 33), std::int64_t{32 * 32 + 33});
-        QCOMPARE(block_cells(100, 1), std::int64_t{101});
-        QCOMPARE(block_cells(100, 1, 6), std::int64_t{6});
+        QCOMPARE(block_cells(0, 32, 32), std::int64_t{32 * 32});
+        QCOMPARE(block_cells(0, 33, 32), std::int64_t{32 * 32 + 33});
+        QCOMPARE(block_cells(0, 33, 64), std::int64_t{33 * 33});
+        QCOMPARE(block_cells(100, 1, 32), std::int64_t{101});
+        QCOMPARE(block_cells(100, 1, 32, 6), std::int64_t{6});
     }
 
     void runs_agree_data() {
