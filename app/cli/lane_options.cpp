@@ -103,6 +103,15 @@ LaneOptions::LaneOptions(CLI::App& command, std::string lanes) : command_(comman
                            "Buffers are kept for the whole run (reused) or made anew for every use (fresh)"))
         ->option_text("POLICY [reused]")
         ->check(oneOf({"reused", "fresh"}));
+    group(command.add_option("--weights", weights_,
+                             "Type that the matrices are computed with: f32, f16, bf16, int8 or int4"))
+        ->option_text("TYPE [f32]")
+        ->check(oneOf({"f32", "f16", "bf16", "int8", "int4"}));
+    group(command.add_option("--kernels", kernels_,
+                             "Who multiplies by weights: kernels of this program on weights packed for them, "
+                             "or OpenBLAS"))
+        ->option_text("KERNELS [packed]")
+        ->check(oneOf({"packed", "openblas"}));
 }
 
 Result<void> LaneOptions::apply(Experiment& experiment, bool replace) const {
@@ -115,6 +124,11 @@ Result<void> LaneOptions::apply(Experiment& experiment, bool replace) const {
         for (LaneSpec& lane : experiment.lanes) {
             lane.allocation = allocation_ == "fresh" ? AllocationPolicy::fresh : AllocationPolicy::reused;
         }
+    }
+    for (LaneSpec& lane : experiment.lanes) {
+        if (given("--weights")) lane.weights = weight_type(weights_).value_or(WeightType::f32);
+        if (given("--kernels"))
+            lane.kernels = kernels_ == to_string(Kernels::openblas) ? Kernels::openblas : Kernels::packed;
     }
     return applyReference(experiment);
 }

@@ -46,6 +46,8 @@ private:
     std::string acceptance_;
     int beams_ = 0;
     std::string allocation_;
+    std::string weights_;
+    std::string kernels_;
 };
 
 }  // namespace decodescope::cli

@@ -168,6 +168,8 @@ void addRunCommand(CLI::App& app, Session& session) {
         "  speculative, speculative-layers  drafts from n-grams or the model's first layers, verified "
         "together\n"
         "  beam                             beam search (needs --drive free)\n"
+        "  LANE+weights-TYPE                the same with its matrices as f32, f16, bf16, int8 or int4\n"
+        "  LANE+openblas                    the same with products by OpenBLAS, the reference\n"
         "  LANE+FAULT                       a lane that makes a mistake on purpose, see decodescope-cli "
         "faults\n\n"
         "Examples:\n"
@@ -176,6 +178,7 @@ void addRunCommand(CLI::App& app, Session& session) {
         "  decodescope-cli run --prompt \"She was\" --prompt \"It is a truth\" --lanes "
         "static,batch,continuous\n"
         "  decodescope-cli run --prompt \"She was\" --lanes naive,static+position-restart --verdict\n"
+        "  decodescope-cli run --lanes static,static+weights-int8,static+openblas --tokens 50\n"
         "  decodescope-cli run --lanes naive,static --tokens 50 --trace-events trace.json\n\n"
         "Exit status: 0 every lane agrees with the reference, 1 one does not, 2 bad arguments or input,\n"
         "3 could not run (capacity, memory), 130 interrupted (what was measured is kept and marked).");

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "engine/core/quote.h"
 #include "engine/experiment/field_check.h"
 #include "engine/fault/fault_catalogue.h"
+#include "engine/model/weight_size.h"
 
 namespace decodescope {
 
@@ -187,6 +189,23 @@ Result<void> check_vocab(const std::string& field, const std::vector<std::int32_
     return {};
 }
 
+/// Groups of weights that share a scale must fill the rows of every matrix.
+Result<void> check_groups(std::size_t i, const LaneSpec& lane, const ModelConfig& model) {
+    if (!has_groups(lane.weights)) return {};
+    for (const auto& [name, width] :
+         {std::pair("d_model", model.d_model), std::pair("n_head * head_dim", model.q_width()),
+          std::pair("d_ff", model.d_ff)}) {
+        if (width % weight_group == 0) continue;
+        return field_error(
+            fmt::format("lanes[{}].weights", i),
+            fmt::format(
+                "is \"{}\", which keeps groups of {} weights, but the {} of the model is {}, expected "
+                "a multiple of {} for lane {}",
+                to_string(lane.weights), weight_group, name, width, weight_group, quote(lane.name)));
+    }
+    return {};
+}
+
 }  // namespace
 
 const char* to_string(Drive drive) {
@@ -251,6 +270,7 @@ Result<void> check_against_model(const Experiment& experiment, const ModelConfig
     }
     for (std::size_t i = 0; i < experiment.lanes.size(); ++i) {
         const LaneSpec& lane = experiment.lanes[i];
+        DS_TRY(check_groups(i, lane, model));
         for (std::size_t k = 0; k < lane.faults.size(); ++k) {
             const auto fault = fault_from_id(lane.faults[k]);
             if (!fault) continue;  // `validate` says so

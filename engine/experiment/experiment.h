@@ -77,13 +77,18 @@ struct Experiment {
 /// Checks what only the model can tell: token ids, top_k, the layers of drafts, the groups of kivi caches.
 Result<void> check_against_model(const Experiment& experiment, const ModelConfig& model);
 
-/// The lane that a word stands for on the command line ("naive", "static", "paged", "kivi", ...), with the
-/// deliberate faults that follow it: "static+position-restart".
+/// The lane that a word stands for on the command line ("naive", "static", "paged", "kivi", ...), with what
+/// follows it: the type of its weights, the reference kernels, and deliberate faults, as in
+/// "static+weights-int8+position-restart" and "naive+openblas".
 Result<LaneSpec> lane_from_name(std::string_view name);
+/// What a lane's name says of its weights: "+weights-int8", "+openblas"; empty for f32 and packed kernels.
+std::string lane_modifiers(const LaneSpec& lane);
 /// Those words: "naive, concat, ...".
 std::string lane_words();
 /// How a lane stores keys and values: "f32", "f16", "bf16", "int8", "kivi4", "kivi2"; empty without a cache.
 std::string entry_type(const LaneSpec& lane);
+/// What a lane multiplies by, and who does: "f32", "int8", "f32, OpenBLAS".
+std::string weights_words(const LaneSpec& lane);
 
 /// Parses an experiment; unknown schema versions are refused, unknown fields end up in `warnings`.
 Result<Experiment> parse_experiment(std::string_view json, std::vector<std::string>* warnings = nullptr);

@@ -186,6 +186,8 @@ void read_schema(JsonFields& fields, const char* expected) {
 
 OrderedJson lane_json(const LaneSpec& lane) {
     OrderedJson json = {{"name", lane.name}, {"mode", to_string(lane.mode)}};
+    if (lane.weights != WeightType::f32) json["weights"] = to_string(lane.weights);
+    if (lane.kernels != Kernels::packed) json["kernels"] = to_string(lane.kernels);
     if (lane.mode != LaneMode::naive) json["cache"] = cache_json(lane.cache);
     if (lane.window.size != 0) {
         json["window"] = {{"size", lane.window.size}};
@@ -210,6 +212,13 @@ void read_lane(JsonFields& fields, LaneSpec& lane) {
                    {"cached", LaneMode::cached},
                    {"speculative", LaneMode::speculative},
                    {"beam", LaneMode::beam}});
+    fields.choice("weights", lane.weights,
+                  {{"f32", WeightType::f32},
+                   {"f16", WeightType::f16},
+                   {"bf16", WeightType::bf16},
+                   {"int8", WeightType::int8},
+                   {"int4", WeightType::int4}});
+    fields.choice("kernels", lane.kernels, {{"packed", Kernels::packed}, {"openblas", Kernels::openblas}});
     if (lane.mode != LaneMode::naive) fields.require("cache");
     fields.object("cache", [&](JsonFields& cache) { read_cache(cache, lane.cache); });
     fields.object("window", [&](JsonFields& window) { read_window(window, lane.window); });

@@ -32,6 +32,12 @@ Result<void> expect_kind(const std::string& path, const LaneSpec& lane, std::str
                                                          to_string(lane.cache.kind), words_of(kinds), whose));
 }
 
+Result<void> check_weights(const std::string& path, const LaneSpec& lane) {
+    if (lane.kernels == Kernels::packed || lane.weights == WeightType::f32) return {};
+    return field_error(path + ".weights", fmt::format("is \"{}\", expected \"f32\" where kernels is \"{}\"",
+                                                      to_string(lane.weights), to_string(lane.kernels)));
+}
+
 Result<void> check_cache_kind(const std::string& path, const LaneSpec& lane) {
     using enum CacheKind;
     switch (lane.mode) {
@@ -290,6 +296,7 @@ Result<void> check_beam(const std::string& path, const LaneSpec& lane, const Exp
 Result<void> check_lane(const std::string& path, const LaneSpec& lane, const Experiment& experiment) {
     if (lane.name.empty()) return field_error(path + ".name", "is empty, expected a name");
     DS_TRY(check_name(path + ".name", lane.name));
+    DS_TRY(check_weights(path, lane));
     DS_TRY(check_cache(path, lane));
     DS_TRY(check_window(path, lane));
     DS_TRY(check_batching(path, lane, experiment));

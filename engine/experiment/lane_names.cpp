@@ -54,6 +54,36 @@ constexpr Word words[] = {
     {"beam", LaneMode::beam, CacheKind::static_},
 };
 
+constexpr std::string_view weights_prefix = "weights-";
+
+/// Every modifier that is no fault, for a sentence.
+std::string setting_words() {
+    std::string all;
+    for (const WeightType type : all_weight_types)
+        all += fmt::format("{}{}, ", weights_prefix, to_string(type));
+    return all + to_string(Kernels::openblas);
+}
+
+/// What one word behind a + asks for: a weight type, the reference kernels, or a fault.
+Result<void> modify(LaneSpec& lane, std::string_view word) {
+    if (word == to_string(Kernels::openblas)) {
+        lane.kernels = Kernels::openblas;
+        return {};
+    }
+    if (word.substr(0, weights_prefix.size()) == weights_prefix) {
+        const auto type = weight_type(word.substr(weights_prefix.size()));
+        if (!type)
+            return Error{ErrorKind::bad_input,
+                         fmt::format("is {}, expected one of {}", quote(word), setting_words())};
+        lane.weights = *type;
+        return {};
+    }
+    const auto fault = fault_from_id(word);
+    if (!fault) return fault.error();
+    lane.faults.emplace_back(word);
+    return {};
+}
+
 }  // namespace
 
 std::string entry_type(const LaneSpec& lane) {
@@ -63,6 +93,18 @@ std::string entry_type(const LaneSpec& lane) {
         case CacheKind::kivi: return fmt::format("kivi{}", lane.cache.bits);
         default: return to_string(lane.cache.dtype);
     }
+}
+
+std::string weights_words(const LaneSpec& lane) {
+    return std::string(to_string(lane.weights)) + (lane.kernels == Kernels::openblas ? ", OpenBLAS" : "");
+}
+
+std::string lane_modifiers(const LaneSpec& lane) {
+    std::string words;
+    if (lane.weights != WeightType::f32)
+        words += fmt::format("+{}{}", weights_prefix, to_string(lane.weights));
+    if (lane.kernels != Kernels::packed) words += fmt::format("+{}", to_string(lane.kernels));
+    return words;
 }
 
 std::string lane_words() {
@@ -82,12 +124,9 @@ Result<LaneSpec> lane_from_name(std::string_view name) {
         word.rest(lane);
         for (std::size_t begin = base.size(); begin < name.size();) {
             const std::size_t end = std::min(name.find('+', begin + 1), name.size());
-            const std::string_view id = name.substr(begin + 1, end - begin - 1);
-            const auto fault = fault_from_id(id);
-            if (!fault)
+            if (const auto done = modify(lane, name.substr(begin + 1, end - begin - 1)); !done)
                 return Error{ErrorKind::bad_input, fmt::format("Lane {}: what follows the + {}.", quote(name),
-                                                               fault.error().message)};
-            lane.faults.emplace_back(id);
+                                                               done.error().message)};
             begin = end;
         }
         return lane;

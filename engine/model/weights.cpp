@@ -12,6 +12,7 @@
 #include "engine/backend/cpu/packed_matrix.h"
 #include "engine/core/mapped_file.h"
 #include "engine/model/rotary.h"
+#include "engine/model/weight_size.h"
 
 namespace decodescope {
 

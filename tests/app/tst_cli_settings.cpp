@@ -81,6 +81,18 @@ private slots:
                "blocks of 16.";
         QTest::newRow("allocation") << "run --allocation old"
                                     << "--allocation: \"old\" is not one of reused, fresh.";
+        QTest::newRow("weights") << "run --weights int3"
+                                 << "--weights: \"int3\" is not one of f32, f16, bf16, int8, int4.";
+        QTest::newRow("kernels") << "run --kernels mkl"
+                                 << "--kernels: \"mkl\" is not one of packed, openblas.";
+        QTest::newRow("weights of a lane")
+            << "run --lanes static+weights-int3"
+            << "--lanes: Lane \"static+weights-int3\": what follows the + is \"weights-int3\", expected one "
+               "of "
+               "weights-f32, weights-f16, weights-bf16, weights-int8, weights-int4, openblas.";
+        QTest::newRow("openblas on bf16")
+            << "run --lanes naive,static+openblas --weights bf16"
+            << "lanes[1].weights is \"bf16\", expected \"f32\" where kernels is \"openblas\".";
         QTest::newRow("interleave") << "run --interleave token"
                                     << "--interleave: \"token\" is not one of automatic, step, repetition.";
         QTest::newRow("steps of speculative")
@@ -167,6 +179,8 @@ private slots:
                                      "match",
                                      "--allocation",
                                      "fresh",
+                                     "--kernels",
+                                     "openblas",
                                      "--format",
                                      "json"});
         QVERIFY2(outcome.exitCode == 0 || outcome.exitCode == 1, outcome.err.constData());
@@ -186,6 +200,7 @@ private slots:
             QCOMPARE(lane["window"]["size"].toInt(), 64);
             QCOMPARE(lane["window"]["sinks"].toInt(), 2);
             QCOMPARE(lane["allocation"].toString(), QString("fresh"));
+            QCOMPARE(lane["kernels"].toString(), QString("openblas"));
         }
         QCOMPARE(lanes[1]["cache"]["block"].toInt(), 4);
         QCOMPARE(lanes[1]["cache"]["share_prefixes"].toBool(), false);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/experiment/experiment.h"
+#include "engine/fault/fault_catalogue.h"
 
 using namespace decodescope;
 
@@ -41,6 +42,16 @@ private slots:
         const QByteArray two = "\"prompts\": [{\"ids\": [1, 2, 3]}, {\"random\": {\"length\": 9}}]";
         const QByteArray continuous = "\"batch\": {\"kind\": \"continuous\"}";
         const QByteArray batch = "\"batch\": {\"kind\": \"static\"}";
+
+        row("weights unknown", lane_of("naive", "", "\"weights\": \"int3\""),
+            "lanes[0].weights is \"int3\", expected \"f32\" or \"f16\" or \"bf16\" or \"int8\" or \"int4\".");
+        row("weights number", lane_of("naive", "", "\"weights\": 8"),
+            "lanes[0].weights is 8, expected \"f32\" or \"f16\" or \"bf16\" or \"int8\" or \"int4\".");
+        row("kernels unknown", lane_of("naive", "", "\"kernels\": \"blis\""),
+            "lanes[0].kernels is \"blis\", expected \"packed\" or \"openblas\".");
+        row("openblas on int8",
+            lane_of("cached", "\"static\"", "\"weights\": \"int8\", \"kernels\": \"openblas\""),
+            "lanes[0].weights is \"int8\", expected \"f32\" where kernels is \"openblas\".");
 
         row("window 0", lane_of("naive", "", "\"window\": {\"size\": 0}"),
             "lanes[0].window.size is 0, expected at least 1.");
@@ -339,6 +350,19 @@ private slots:
             "lanes[1].cache.group is 16, expected at least the model's head_dim of 24 or a divisor of it.");
         row(
             "group divides", [](Experiment& e) { e.lanes[1].cache.group = 8; }, "");
+        row(
+            "groups of weights", [](Experiment& e) { e.lanes[0] = *lane_from_name("naive+weights-int8"); },
+            "lanes[0].weights is \"int8\", which keeps groups of 32 weights, but the n_head * head_dim of "
+            "the "
+            "model is 48, expected a multiple of 32 for lane \"naive+weights-int8\".");
+        row(
+            "groups of weights, int4",
+            [](Experiment& e) { e.lanes[1] = *lane_from_name("kivi+weights-int4"); },
+            "lanes[1].weights is \"int4\", which keeps groups of 32 weights, but the n_head * head_dim of "
+            "the "
+            "model is 48, expected a multiple of 32 for lane \"kivi+weights-int4\".");
+        row(
+            "no groups", [](Experiment& e) { e.lanes[0] = *lane_from_name("naive+weights-bf16"); }, "");
     }
     void against_model() {
         QFETCH(Experiment, experiment);
@@ -346,6 +370,9 @@ private slots:
         ModelConfig model;
         model.vocab = 61;
         model.n_layer = 3;
+        model.d_model = 64;
+        model.d_ff = 96;
+        model.n_head = 2;
         model.head_dim = 24;
         const auto checked = check_against_model(experiment, model);
         QCOMPARE(checked ? QString() : QString::fromStdString(checked.error().message), sentence);
@@ -416,6 +443,29 @@ private slots:
         QVERIFY(lane_from_name("speculative")->draft.kind == DraftKind::ngram);
         QVERIFY(lane_from_name("speculative-layers")->draft.kind == DraftKind::layers);
         QVERIFY(lane_from_name("beam")->mode == LaneMode::beam);
+        const auto plain = lane_from_name("static");
+        QVERIFY(plain->weights == WeightType::f32 && plain->kernels == Kernels::packed);
+        for (const WeightType type : all_weight_types) {
+            const std::string name = std::string("static+weights-") + to_string(type);
+            const auto lane = lane_from_name(name);
+            QVERIFY2(lane.ok(), name.c_str());
+            QVERIFY(lane->weights == type);
+            QCOMPARE(lane->name, name);
+        }
+        const auto both = lane_from_name("paged+weights-bf16+position-restart");
+        QVERIFY(both->weights == WeightType::bf16);
+        QVERIFY(both->cache.kind == CacheKind::paged);
+        QCOMPARE(both->faults, std::vector<std::string>{"position-restart"});
+        QVERIFY(lane_from_name("naive+openblas")->kernels == Kernels::openblas);
+        QCOMPARE(
+            lane_from_name("naive+weights-int3").error().message,
+            std::string("Lane \"naive+weights-int3\": what follows the + is \"weights-int3\", expected one "
+                        "of weights-f32, weights-f16, weights-bf16, weights-int8, weights-int4, openblas."));
+        // No mistake that a lane can make is called like a setting.
+        for (const FaultInfo& fault : fault_catalogue()) {
+            const std::string_view id = fault.id;
+            QVERIFY2(id != "openblas" && id.substr(0, 8) != "weights-", fault.id);
+        }
         const auto unknown = lane_from_name("ring");
         QVERIFY(!unknown.ok());
         QCOMPARE(QString::fromStdString(unknown.error().message),

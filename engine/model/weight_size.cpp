@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/model/weight_size.h"
+
+namespace decodescope {
+
+std::uint64_t matrix_bytes(const Weights& weights) {
+    std::uint64_t bytes = 0;
+    const auto add = [&](const Linear& linear) {
+        if (linear.packed != nullptr)
+            bytes += prepared_matrix_bytes(weights.type, linear.n_in, linear.n_out);
+        else
+            bytes += static_cast<std::uint64_t>(linear.n_in) * static_cast<std::uint64_t>(linear.n_out) *
+                     sizeof(float);
+    };
+    for (const LayerWeights& layer : weights.layers) {
+        for (const Linear* linear :
+             {&layer.attn_qkv, &layer.attn_out, &layer.ff_gate, &layer.ff_up, &layer.ff_down})
+            add(*linear);
+    }
+    add(weights.head);
+    return bytes;
+}
+
+std::uint64_t prepared_bytes(const ModelConfig& config, WeightType type) {
+    const auto bytes = [&](int n_in, int n_out) { return prepared_matrix_bytes(type, n_in, n_out); };
+    const std::uint64_t layer =
+        bytes(config.d_model, config.qkv_width()) + bytes(config.q_width(), config.d_model) +
+        bytes(config.d_model, config.d_ff) * (config.gated_ff ? 2 : 1) + bytes(config.d_ff, config.d_model);
+    return static_cast<std::uint64_t>(config.n_layer) * layer + bytes(config.d_model, config.vocab);
+}
+
+}  // namespace decodescope
