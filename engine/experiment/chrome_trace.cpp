@@ -179,7 +179,10 @@ private:
                 OrderedJson args = {{"repetition", r},
                                     {"steps", repetition.steps.size()},
                                     {"e2e_us", microseconds(repetition.e2e_ns())},
-                                    {"finish", to_string(repetition.finish)}};
+                                    {"finish", to_string(repetition.finish)},
+                                    {"weights", to_string(lane.spec.weights)},
+                                    {"kernels", to_string(lane.spec.kernels)},
+                                    {"weight_bytes", number_or_null(lane.weight_bytes, std::uint64_t{0})}};
                 if (!repetition.reason.empty()) args["reason"] = repetition.reason;
                 events_.span(timed_process, thread, fmt::format("repetition {}", r), "repetition", start, end,
                              std::move(args));

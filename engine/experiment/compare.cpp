@@ -10,6 +10,7 @@
 
 #include "engine/core/quote.h"
 #include "engine/experiment/experiment_json.h"
+#include "engine/verify/logit_comparison.h"
 
 namespace decodescope {
 
@@ -256,17 +257,14 @@ std::optional<Difference> first_difference(const RepetitionRecord& a, const Repe
     return std::nullopt;
 }
 
-/// Whether the reference's two largest logits were as near to each other at this token as rounding may move
-/// them, as far as a record knows.
-bool nearly_tied(const Record& record, const Difference& at) {
+/// Whether the reference's two largest logits were as near to each other at this token as rounding of weights
+/// of this type may move them, as far as a record knows.
+bool nearly_tied(const Record& record, const Difference& at, WeightType weights) {
     for (const LaneRecord& lane : record.lanes) {
         for (const RepetitionRecord& repetition : lane.repetitions) {
             for (const TokenEvent& token : repetition.chosen) {
-                const LogitComparison& comparison = token.comparison;
-                if (token.request != at.request || token.index != at.index || !comparison.compared) continue;
-                if (!(comparison.relative_error > 0)) continue;
-                const double deviation = comparison.max_abs_error / comparison.relative_error;
-                if (comparison.top2_margin <= 2 * f32_error_limit * deviation) return true;
+                if (token.request != at.request || token.index != at.index) continue;
+                if (is_nearly_tied(token.comparison, error_limit(weights))) return true;
             }
         }
     }
@@ -298,7 +296,8 @@ std::string why_not_shown(const Record& a, const Record& b, const ComparedLane& 
     if (!difference) return {};
     const std::string where =
         fmt::format("from new token {} of request {} on", difference->index, difference->request);
-    if (!nearly_tied(a, *difference) && !nearly_tied(b, *difference))
+    const WeightType weights = a.lanes[lane.a].spec.weights;
+    if (!nearly_tied(a, *difference, weights) && !nearly_tied(b, *difference, weights))
         return fmt::format("the outputs of A and B differ {}, and which is right is not known", where);
     notes.push_back(fmt::format("Lane {}: the outputs differ {}, where two tokens are as good as tied.",
                                 quote(a.lanes[lane.a].spec.name), where));

@@ -8,6 +8,7 @@
 #include "engine/core/result.h"
 #include "engine/decode/finish_reason.h"
 #include "engine/decode/phase.h"
+#include "engine/model/weight_type.h"
 
 namespace decodescope {
 
@@ -23,6 +24,23 @@ struct ProcessMemory {
 
 /// Largest logit error / standard deviation of the reference logits that counts as equal in f32.
 inline constexpr double f32_error_limit = 1e-4;
+
+/// The same between two lanes whose weights are of one type: both compute with the same rounded weights, but
+/// they round the activations in front of a product each in their own way where sums come out in another
+/// order. Measured on the shape of GPT-2 124M, such rounding moves a logit by at most 0.05 (bf16) and 0.13
+/// (int8 per group of 32, for int8 and int4 weights) where the logits' deviation is 1.1; two lanes that round
+/// on their own are sqrt(2) times that apart: 0.064 and 0.167 of the deviation, rounded up here. f16 keeps 3
+/// bits more than bf16.
+constexpr double error_limit(WeightType type) {
+    switch (type) {
+        case WeightType::f32: break;
+        case WeightType::f16: return 0.01;
+        case WeightType::bf16: return 0.07;
+        case WeightType::int8:
+        case WeightType::int4: return 0.2;
+    }
+    return f32_error_limit;
+}
 
 /// How far one lane's logits for a token are from the reference lane's. The right token is the one that the
 /// reference chose.

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+
+#include "engine/verify/logit_comparison.h"
 
 namespace decodescope {
 
@@ -26,6 +30,27 @@ Summary over_repetitions(const std::vector<RepetitionRecord>& repetitions, Value
         if (const double sample = value(repetition); sample > 0) samples.push_back(sample);
     }
     return summarize(samples);
+}
+
+/// Whether, in every request, the first token that is not the reference's is one where rounding may have
+/// decided. Lanes that are fed the reference's tokens are asked at every token.
+bool differs_at_ties_alone(const LaneRecord& lane, const LaneRecord& reference, double limit) {
+    const std::size_t n = std::min(lane.repetitions.size(), reference.repetitions.size());
+    for (std::size_t i = 0; i < n; ++i) {
+        std::map<std::int32_t, std::vector<std::int32_t>> theirs;
+        std::set<std::int32_t> apart;  // requests whose histories may be different by now
+        for (const TokenEvent& token : lane.repetitions[i].chosen) {
+            const auto [known, added] = theirs.try_emplace(token.request);
+            if (added) known->second = reference.repetitions[i].tokens(token.request);
+            const auto at = static_cast<std::size_t>(token.index);
+            if (at >= known->second.size() || known->second[at] == token.token) continue;
+            if (is_nearly_tied(token.comparison, limit))
+                apart.insert(token.request);
+            else if (token.comparison.compared || !apart.contains(token.request))
+                return false;
+        }
+    }
+    return true;
 }
 
 }  // namespace
@@ -175,12 +200,16 @@ double LaneRecord::max_relative_error() const {
     return largest;
 }
 
-std::optional<TokenEvent> LaneRecord::first_divergence() const {
+double LaneRecord::error_limit_against(const LaneRecord& reference) const {
+    return spec.weights == reference.spec.weights ? error_limit(spec.weights) : f32_error_limit;
+}
+
+std::optional<TokenEvent> LaneRecord::first_divergence(const LaneRecord& reference) const {
+    const double limit = error_limit_against(reference);
     for (const RepetitionRecord& repetition : repetitions) {
         for (const TokenEvent& token : repetition.chosen) {
             // Written so that NaN diverges.
-            if (token.comparison.compared && !(token.comparison.relative_error <= f32_error_limit))
-                return token;
+            if (token.comparison.compared && !(token.comparison.relative_error <= limit)) return token;
         }
     }
     return std::nullopt;
@@ -232,8 +261,11 @@ bool LaneRecord::agrees_with(const LaneRecord& reference) const {
     const bool something = !repetitions.empty() && !reference.repetitions.empty() &&
                            !repetitions.front().chosen.empty() &&
                            !reference.repetitions.front().chosen.empty();
+    const double limit = error_limit_against(reference);
     // Negative: nothing was compared, the tokens alone decide. Written so that NaN does not agree.
-    return something && first_different_token(reference) < 0 && max_relative_error() <= f32_error_limit;
+    if (!something || !(max_relative_error() <= limit)) return false;
+    if (first_different_token(reference) < 0) return true;
+    return spec.weights != WeightType::f32 && differs_at_ties_alone(*this, reference, limit);
 }
 
 std::vector<LaneRecord::DraftCount> LaneRecord::acceptance() const {
@@ -268,8 +300,11 @@ std::string approximation(const LaneSpec& lane, const LaneSpec& reference, int m
                                  : fmt::format("streaming: sees {} tokens and {} sink{}", window.size,
                                                window.sinks, window.sinks == 1 ? "" : "s");
     }
+    std::string less;
+    if (lane.weights != reference.weights) less = fmt::format("{} weights", to_string(lane.weights));
     if (const std::string mine = precision(lane); mine != precision(reference))
-        return mine.empty() ? "f32 entries" : mine;
+        less += (less.empty() ? "" : ", ") + (mine.empty() ? "f32 entries" : mine);
+    if (!less.empty()) return less;
     if (lane.mode == LaneMode::beam && reference.mode != LaneMode::beam) return "beam search";
     if (lane.mode == LaneMode::speculative && lane.draft.acceptance == Acceptance::rejection)
         return "same distribution, other draws";
@@ -292,7 +327,13 @@ double LaneRecord::read_gb_s() const {
 }
 
 std::string approximation(const Record& record, std::size_t lane) {
-    return approximation(record.lanes.at(lane).spec, record.reference().spec, record.model.window);
+    const LaneSpec& spec = record.lanes.at(lane).spec;
+    std::string why = approximation(spec, record.reference().spec, record.model.window);
+    // A draw near a border between two tokens goes either way, whatever the limit of the logits.
+    const bool rounds = lane != record.reference_index() && spec.weights != WeightType::f32;
+    if (why.empty() && rounds && record.experiment.sampling.kind == SamplingKind::sample)
+        why = fmt::format("sampled with {} weights", to_string(spec.weights));
+    return why;
 }
 
 std::vector<std::string> doubts(const Record& record) {

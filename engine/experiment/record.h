@@ -73,6 +73,7 @@ struct LaneRecord {
     std::vector<RepetitionRecord> repetitions;
     std::vector<std::string>
         texts;  ///< [requests], decoded, of the last repetition; empty without a tokenizer
+    std::uint64_t weight_bytes = 0;  ///< of its matrices and the head as it computes with them; 0 = not known
 
     /// The time that stands for a repetition where repetitions and lanes are compared: per token of its
     /// decode steps, or of all its steps where none decodes. [repetitions], those without a time left out.
@@ -96,11 +97,15 @@ struct LaneRecord {
     /// First new token of any request that differs from the reference lane's, in any repetition, over the
     /// tokens both have; -1 if none.
     int first_different_token(const LaneRecord& reference) const;
+    /// How far its logits may be from the reference's and still count as equal: `error_limit` of the weights
+    /// of both, and where these are of different types that of f32.
+    double error_limit_against(const LaneRecord& reference) const;
     /// The first token, in the order they were chosen, whose logits are further from the reference's than
-    /// `f32_error_limit`; none if there is none.
-    std::optional<TokenEvent> first_divergence() const;
-    /// True when there was something to compare, no token differs, and no compared logit is further away than
-    /// `f32_error_limit`.
+    /// `error_limit_against`; none if there is none.
+    std::optional<TokenEvent> first_divergence(const LaneRecord& reference) const;
+    /// True when there was something to compare, no compared logit is further away than
+    /// `error_limit_against`, and no token differs but where the reference's two largest logits are as near
+    /// to each other as that may move them.
     bool agrees_with(const LaneRecord& reference) const;
     /// Reason of the last repetition.
     FinishReason finish() const;
@@ -154,11 +159,12 @@ struct Record {
 /// was held or slowed.
 std::vector<std::string> doubts(const Record& record);
 
-/// Why `lane` is not meant to compute what `reference` does: lower precision of its entries, another window,
-/// or sampling that only keeps the distribution. Empty when the two should agree. `model_window`: the one the
-/// model was trained with, which a lane has that names none.
+/// Why `lane` is not meant to compute what `reference` does: weights of another type, lower precision of its
+/// entries, another window, or sampling that only keeps the distribution. Empty when the two should agree.
+/// `model_window`: the one the model was trained with, which a lane has that names none.
 std::string approximation(const LaneSpec& lane, const LaneSpec& reference, int model_window);
-/// The same of a lane of a record against the record's reference.
+/// The same of a lane of a record against the record's reference. Where weights are rounded and tokens
+/// sampled, draws may differ too.
 std::string approximation(const Record& record, std::size_t lane);
 /// Whether any lane of a record is not meant to compute what its reference does.
 bool any_approximation(const Record& record);

@@ -372,6 +372,9 @@ OrderedJson lane_record_json(const Record& record, std::size_t index) {
     json["name"] = lane.spec.name;
     json["summary"] = summary_json(record, index);
     json["spec"] = lane_json(lane.spec);
+    // Always named: in records from before there was a choice, where it is missing, products were OpenBLAS's.
+    json["spec"]["weights"] = to_string(lane.spec.weights);
+    json["spec"]["kernels"] = to_string(lane.spec.kernels);
     json["repetitions"] = OrderedJson::array();
     for (const RepetitionRecord& repetition : lane.repetitions) {
         json["repetitions"].push_back(repetition_json(repetition));
@@ -381,8 +384,12 @@ OrderedJson lane_record_json(const Record& record, std::size_t index) {
 
 void read_lane_record(JsonFields& fields, LaneRecord& lane) {
     fields.require("spec");
-    fields.object("spec", [&](JsonFields& spec) { read_lane(spec, lane.spec); });
+    fields.object("spec", [&](JsonFields& spec) {
+        lane.spec.kernels = Kernels::openblas;
+        read_lane(spec, lane.spec);
+    });
     fields.object("summary", [&](JsonFields& summary) {
+        summary.integer("weight_bytes", lane.weight_bytes);
         summary.texts("texts", lane.texts);
         summary.ignore({"ttft_ns", "queue_ns", "tpot_ns", "step_ns", "token_ns", "compute_bound",
                         "decode_tok_s", "total_tok_s", "read_gb_s", "max_relative_error", "quality",
@@ -445,6 +452,7 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
     const bool any = !lane.repetitions.empty();
     const double error = lane.max_relative_error();
     OrderedJson json;
+    json["weight_bytes"] = number_or_null(lane.weight_bytes, std::uint64_t{0});
     json["ttft_ns"] = spread_json(lane.ttft_ns());
     json["queue_ns"] = spread_json(lane.queue_ns());
     json["tpot_ns"] = spread_json(lane.tpot_ns());

@@ -69,6 +69,16 @@ std::string acceptance_text(const LaneRecord& lane) {
     return text + " %";
 }
 
+bool has_other_weights(const LaneRecord& lane) {
+    return lane.spec.weights != WeightType::f32 || lane.spec.kernels != Kernels::packed;
+}
+
+std::string weights_text(const LaneRecord& lane) {
+    const std::string words = weights_words(lane.spec);
+    if (lane.weight_bytes == 0) return words;
+    return fmt::format("{}, {}", words, human_bytes(static_cast<double>(lane.weight_bytes)));
+}
+
 std::string error_text(const LaneRecord& lane) {
     const double error = lane.max_relative_error();
     return error < 0 ? "not compared" : fmt::format("{:.1e}", error);
@@ -285,12 +295,14 @@ std::vector<std::string> csv_header() {
             "max_abs_error",
             "same_argmax",
             "top2_margin",
-            "kl_divergence_nats"};
+            "kl_divergence_nats",
+            "weight_type",
+            "kernels"};
 }
 
-std::vector<std::string> csv_row(const std::string& lane, std::size_t repetition, const StepEvent& step) {
+std::vector<std::string> csv_row(const LaneSpec& lane, std::size_t repetition, const StepEvent& step) {
     constexpr std::int64_t unknown = ProcessMemory::not_measured;
-    std::vector<std::string> row = {lane,
+    std::vector<std::string> row = {lane.name,
                                     std::to_string(repetition),
                                     std::to_string(step.step),
                                     to_string(step.phase),
@@ -335,6 +347,8 @@ std::vector<std::string> csv_row(const std::string& lane, std::size_t repetition
     } else {
         row.resize(row.size() + 5);
     }
+    row.emplace_back(to_string(lane.weights));
+    row.emplace_back(to_string(lane.kernels));
     return row;
 }
 
@@ -355,6 +369,8 @@ TextTable summary_table(const Record& record) {
     const bool several = record.prompts.size() > 1;
     using Lane = const LaneRecord&;
     add("lane", false, [](Lane lane, std::size_t) { return lane.spec.name; });
+    if (any(has_other_weights))
+        add("weights", false, [](Lane lane, std::size_t) { return weights_text(lane); });
     if (any([](Lane lane) { return lane.spec.batching == Batching::continuous; }))
         add("queue [ms]", true, [](Lane lane, std::size_t) { return spread(lane.queue_ns()); });
     add("TTFT [ms]", true, [](Lane lane, std::size_t) { return spread(lane.ttft_ns()); });
@@ -457,7 +473,7 @@ std::string to_csv(const Record& record) {
     for (const LaneRecord& lane : record.lanes) {
         for (std::size_t r = 0; r < lane.repetitions.size(); ++r) {
             for (const StepEvent& step : lane.repetitions[r].steps) {
-                table.rows.push_back(csv_row(lane.spec.name, r, step));
+                table.rows.push_back(csv_row(lane.spec, r, step));
             }
         }
     }
@@ -487,6 +503,8 @@ std::string to_jsonl(const Record& record) {
         json["n_threads"] = record.environment.threads;
         json["type_k"] = text_or_null(type);
         json["type_v"] = json["type_k"];
+        json["type_w"] = to_string(lane.spec.weights);
+        json["kernels"] = to_string(lane.spec.kernels);
         json["samples_ns"] = OrderedJson::array();
         for (const RepetitionRecord& repetition : lane.repetitions)
             json["samples_ns"].push_back(repetition.e2e_ns());

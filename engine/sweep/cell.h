@@ -45,6 +45,7 @@ struct Cell {
     std::string model_type;  ///< how its weights are stored
     std::uint64_t model_bytes = 0;
     std::int64_t model_parameters = 0;
+    std::uint64_t weight_bytes = 0;  ///< of the matrices as the lane computes with them; 0 = not known
     Environment environment;
     int warmup = 0;
 

@@ -65,6 +65,9 @@ OrderedJson cell_json(const Cell& cell) {
     json["n_batch"] = cell.lane.prefill_chunk > 0 ? cell.lane.prefill_chunk : std::max(1, shape.n_prompt);
     json["type_k"] = text_or_null(type);
     json["type_v"] = text_or_null(type);
+    json["type_w"] = to_string(cell.lane.weights);
+    json["kernels"] = to_string(cell.lane.kernels);
+    json["weight_bytes"] = number_or_null(cell.weight_bytes, std::uint64_t{0});
     json["test_time"] = text_or_null(cell.test_time);
     json["warmup"] = cell.warmup;
     json["samples_ns"] = ns_json(cell.samples_ns);
@@ -110,6 +113,8 @@ OrderedJson cell_json(const Cell& cell) {
     json["precision_note"] = text_or_null(cell.precision_note);
     json["doubts"] = doubts(cell.environment);
     json["spec"] = lane_json(cell.lane);
+    json["spec"]["weights"] = to_string(cell.lane.weights);
+    json["spec"]["kernels"] = to_string(cell.lane.kernels);
     json["environment"] = environment_json(cell.environment);
     return json;
 }
@@ -142,6 +147,7 @@ Result<Cell> cell_from_json(const Json& document) {
     fields.text("model_type", cell.model_type);
     fields.integer("model_size", cell.model_bytes);
     fields.integer("model_n_params", cell.model_parameters);
+    fields.integer("weight_bytes", cell.weight_bytes);
     for (const char* name : {"n_prompt", "n_gen", "n_depth", "n_parallel", "n_threads"}) fields.require(name);
     fields.integer("n_prompt", cell.shape.n_prompt);
     fields.integer("n_gen", cell.shape.n_gen);
@@ -182,7 +188,10 @@ Result<Cell> cell_from_json(const Json& document) {
     cell.speed_up.approximation = cell.approximation;
     fields.text("precision_note", cell.precision_note);
     fields.require("spec");
-    fields.object("spec", [&](JsonFields& spec) { read_lane(spec, cell.lane); });
+    fields.object("spec", [&](JsonFields& spec) {
+        cell.lane.kernels = Kernels::openblas;  // of rows from before there was a choice
+        read_lane(spec, cell.lane);
+    });
     fields.object("environment",
                   [&](JsonFields& environment) { read_environment(environment, cell.environment); });
     if (report.error) return *report.error;

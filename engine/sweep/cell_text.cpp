@@ -97,9 +97,9 @@ TextTable cell_table(const std::vector<Cell>& cells) {
 
 std::string cells_csv(const std::vector<Cell>& cells) {
     TextTable table;
-    table.header = {"point",     "repeat", "test",       "lane",      "mode",       "cache",   "status",
-                    "reason",    "model",  "model_hash", "n_prompt",  "n_gen",      "n_depth", "n_parallel",
-                    "n_threads", "type_k", "type_v",     "test_time", "repetitions"};
+    table.header = {"point",     "repeat", "test",       "lane",      "mode",        "cache",   "status",
+                    "reason",    "model",  "model_hash", "n_prompt",  "n_gen",       "n_depth", "n_parallel",
+                    "n_threads", "type_k", "type_v",     "test_time", "repetitions", "type_w",  "kernels"};
     for (const char* what : {"ns", "tokens_per_s", "ttft_ns", "step_ns"}) {
         for (const char* statistic : {"median", "ci95_low", "ci95_high", "min", "max", "iqr", "p90", "p99"})
             table.header.push_back(fmt::format("{}_{}", statistic, what));
@@ -131,7 +131,9 @@ std::string cells_csv(const std::vector<Cell>& cells) {
                                         type,
                                         type,
                                         cell.test_time,
-                                        std::to_string(cell.samples_ns.size())};
+                                        std::to_string(cell.samples_ns.size()),
+                                        to_string(cell.lane.weights),
+                                        to_string(cell.lane.kernels)};
         add_spread(row, cell.samples_ns);
         add_spread(row, cell.samples_ts());
         add_spread(row, cell.ttft_ns);

@@ -34,11 +34,12 @@ public:
         cells_ = *std::move(cells);
         auto repeated = repetitions(trace_, reading_, cells_);
         if (!repeated) return repeated.error();
-        structure_ = structure_of(trace_, reading_, tools_.weights->config, cells_, *repeated);
+        structure_ =
+            structure_of(trace_, reading_, tools_.weights->config, cells_, *repeated, tools_.weights->type);
         gather_evidence();
         if (cells_.empty())
             judge_statements_alone();
-        else if (structure_.worst <= f32_error_limit)
+        else if (structure_.worst <= structure_.limit)
             judge_exact();
         else
             DS_TRY(judge_wrong());
@@ -153,10 +154,16 @@ private:
         }
         verdict_.word = VerdictWord::equal;
         verdict_.certainty = Certainty::certain;
-        verdict_.summary = fmt::format(
-            "All {} rows of logits are exact: the largest error is {:.1e} of their "
-            "standard deviation.",
-            cells_.size(), structure_.worst);
+        verdict_.summary =
+            structure_.rounds()
+                ? fmt::format(
+                      "All {} rows of logits are right up to what {} weights round to: the largest "
+                      "error is {:.1e} of their standard deviation, {} are allowed.",
+                      cells_.size(), to_string(tools_.weights->type), structure_.worst, structure_.limit)
+                : fmt::format(
+                      "All {} rows of logits are exact: the largest error is {:.1e} of their "
+                      "standard deviation.",
+                      cells_.size(), structure_.worst);
         if (reading_.judged_at_face_value) {
             verdict_.summary = fmt::format(
                 "Exact for what was fed: the largest error of {} rows is {:.1e} of their standard "
@@ -192,7 +199,8 @@ private:
             return {};
         }
         int n_replay = 0;
-        const double tolerance = std::clamp(3 * structure_.floor, f32_error_limit, 0.05);
+        const double tolerance =
+            std::max(structure_.limit, std::clamp(3 * structure_.floor, f32_error_limit, 0.05));
         auto match = search_replays(trace_, reading_, tools_, cells_, wrong, tolerance, n_replay);
         if (!match) return match.error();
         if (*match) {

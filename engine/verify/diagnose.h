@@ -17,7 +17,8 @@ namespace decodescope {
 /// names and else from the tokens that were fed, compares what the trace states and the logits it has, and
 /// where they differ recomputes the run with what may have gone wrong until its own numbers come out.
 ///
-///  - `equal`: the largest error is at most `f32_error_limit` of the logits' standard deviation
+///  - `equal`: the largest error is at most `f32_error_limit` of the logits' standard deviation, or
+///    `error_limit` of the type of `weights`
 ///  - `precision`: above that, at most 0.05, and explained by a narrower type: flat over the steps
 ///  - a kind of fault is `certain` when a replay with that and nothing else gives the run's own numbers, or
 ///    when the trace states it

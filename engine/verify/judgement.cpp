@@ -47,7 +47,7 @@ Result<Judgement> judge_trace(const Trace& trace, std::shared_ptr<const Weights>
     if (!reading) return reading.error();
     const auto cells = compare_with_truth(trace, *reading, {weights, &backend, ledger, stop});
     if (!cells) return cells.error();
-    return Judgement{*std::move(verdict), errors_by_call(*cells, *reading)};
+    return Judgement{*std::move(verdict), errors_by_call(*cells, *reading), weights->type};
 }
 
 std::optional<NoiseFloor> noise_floor(const CacheSpec& cache) {

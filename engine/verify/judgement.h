@@ -33,7 +33,8 @@ struct CallError {
 /// A verdict with the numbers that it rests on.
 struct Judgement {
     Verdict verdict;
-    std::vector<CallError> calls;  ///< those that have logits, in order
+    std::vector<CallError> calls;          ///< those that have logits, in order
+    WeightType weights = WeightType::f32;  ///< that the truth was recomputed with
 };
 
 /// `diagnose`, and the error of every call.

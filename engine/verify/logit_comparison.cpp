@@ -53,4 +53,10 @@ LogitComparison compare_logits(std::span<const float> logits, std::span<const fl
     return comparison;
 }
 
+bool is_nearly_tied(const LogitComparison& comparison, double limit) {
+    if (!comparison.compared || !(comparison.relative_error > 0)) return false;
+    const double deviation = comparison.max_abs_error / comparison.relative_error;
+    return comparison.top2_margin <= 2 * limit * deviation;
+}
+
 }  // namespace decodescope

@@ -14,4 +14,8 @@ namespace decodescope {
 LogitComparison compare_logits(std::span<const float> logits, std::span<const float> reference,
                                std::int32_t right_token = -1);
 
+/// Whether the reference's two largest logits are as near to each other as errors of up to `limit` standard
+/// deviations may move them.
+bool is_nearly_tied(const LogitComparison& comparison, double limit);
+
 }  // namespace decodescope

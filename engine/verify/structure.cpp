@@ -26,14 +26,14 @@ void find_first_wrong(const std::vector<LogitCell>& cells, Structure& s) {
         if (cell.call == cells.front().call && !cell.at_pad) first_call = std::max(first_call, cell.error());
     }
     s.floor = first_call <= most_precision ? first_call : 0;
-    const double limit = std::max(f32_error_limit, s.floor <= f32_error_limit ? 0 : 4 * s.floor);
+    const double limit = std::max(s.limit, s.floor <= s.limit ? 0 : 4 * s.floor);
     const auto above = [&](double least) {
         const auto found = std::find_if(cells.begin(), cells.end(),
                                         [&](const LogitCell& cell) { return !(cell.error() <= least); });
         return found == cells.end() ? -1 : static_cast<int>(found - cells.begin());
     };
     s.first_wrong = above(limit);
-    if (s.first_wrong < 0) s.first_wrong = above(f32_error_limit);
+    if (s.first_wrong < 0) s.first_wrong = above(s.limit);
     if (s.first_wrong < 0) return;
     s.first_place = cells[at(s.first_wrong)].place;
     s.floor = 0;
@@ -61,7 +61,7 @@ void judge_course(const std::vector<LogitCell>& cells, Structure& s) {
 
 void judge_rows(const Trace& trace, const TraceReading& reading, const std::vector<LogitCell>& cells,
                 Structure& s) {
-    const double limit = std::max(f32_error_limit, 4 * s.floor);
+    const double limit = std::max(s.limit, 4 * s.floor);
     bool padded_wrong = false;
     bool unpadded_wrong = false;
     bool unpadded_right = false;
@@ -93,13 +93,14 @@ void describe(const Trace& trace, const TraceReading& reading, const std::vector
     for (const LogitCell& cell : cells) {
         if (cell.error() > worst->error()) worst = &cell;
         n_flip += !cell.comparison.same_argmax;
-        n_wrong += cell.error() > f32_error_limit;
+        n_wrong += cell.error() > s.limit;
     }
     if (n_wrong == 0) {
+        const std::string what = s.rounds() ? fmt::format("within what rounding weights allows ({})", s.limit)
+                                            : std::string("exact");
         say("logits",
-            fmt::format(
-                "{} rows of logits are exact; the largest error is {:.1e} of their standard deviation.",
-                cells.size(), s.worst),
+            fmt::format("{} rows of logits are {}; the largest error is {:.1e} of their standard deviation.",
+                        cells.size(), what, s.worst),
             true);
     } else {
         say("logits",
@@ -126,7 +127,7 @@ void describe(const Trace& trace, const TraceReading& reading, const std::vector
     }
     const auto depends = [&](const char* claim, const std::optional<double>& error, const char* what) {
         if (!error) return;
-        const bool held = *error <= std::max(f32_error_limit, s.floor);
+        const bool held = *error <= std::max(s.limit, s.floor);
         say(claim,
             held ? fmt::format("The same tokens give the same numbers with {}.", what)
                  : fmt::format("The same tokens give other numbers with {}, by up to {:.2g}.", what, *error),
@@ -136,11 +137,11 @@ void describe(const Trace& trace, const TraceReading& reading, const std::vector
     depends("capacity", s.other_capacity, "another capacity of the cache");
     if (s.repeats) {
         say("repeatability",
-            s.unrepeatable <= f32_error_limit
+            s.unrepeatable <= s.limit
                 ? fmt::format("Calls that are made twice give the same numbers (to {:.1e}).", s.unrepeatable)
                 : fmt::format("The same tokens give other numbers the second time, by up to {:.2g}.",
                               s.unrepeatable),
-            s.unrepeatable <= f32_error_limit);
+            s.unrepeatable <= s.limit);
     }
     (void)trace;
 }
@@ -148,8 +149,10 @@ void describe(const Trace& trace, const TraceReading& reading, const std::vector
 }  // namespace
 
 Structure structure_of(const Trace& trace, const TraceReading& reading, const ModelConfig& config,
-                       const std::vector<LogitCell>& cells, const std::vector<Repetition>& repeated) {
+                       const std::vector<LogitCell>& cells, const std::vector<Repetition>& repeated,
+                       WeightType weights) {
     Structure s;
+    s.limit = error_limit(weights);
     (void)config;
     if (cells.empty()) return s;
     std::map<int, double> appended;
@@ -179,11 +182,10 @@ Structure structure_of(const Trace& trace, const TraceReading& reading, const Mo
         }
         s.repeats = true;
         s.unrepeatable = std::max(s.unrepeatable, pair.error);
-        s.chance =
-            s.chance || (pair.error > f32_error_limit && cells[at(pair.first)].error() > f32_error_limit &&
-                         cells[at(pair.second)].error() > f32_error_limit);
+        s.chance = s.chance || (pair.error > s.limit && cells[at(pair.first)].error() > s.limit &&
+                                cells[at(pair.second)].error() > s.limit);
     }
-    if (s.worst > f32_error_limit) {
+    if (s.worst > s.limit) {
         find_first_wrong(cells, s);
         if (s.not_finite) {
             const auto bad = std::find_if(cells.begin(), cells.end(),

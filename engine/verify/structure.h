@@ -13,6 +13,7 @@ namespace decodescope {
 /// When the errors of a run begin, where, and how they go on: what decides besides replays. Errors are
 /// largest differences over the standard deviation.
 struct Structure {
+    double limit = f32_error_limit;  ///< what rounding alone may do: `error_limit` of the weights
     double worst = 0;
     double floor = 0;      ///< the run's own noise: its largest error before things go wrong
     int first_wrong = -1;  ///< index of the first cell above the noise
@@ -33,10 +34,15 @@ struct Structure {
     bool only_later_requests = false;
     int first_place = -1;  ///< of the first wrong token in its text
     std::vector<VerdictEvidence> evidence;
+
+    /// Whether weights are of a type that rounds: small errors are then what is expected.
+    bool rounds() const { return limit > f32_error_limit; }
 };
 
+/// `weights`: the type that the truth was recomputed with.
 Structure structure_of(const Trace& trace, const TraceReading& reading, const ModelConfig& config,
-                       const std::vector<LogitCell>& cells, const std::vector<Repetition>& repeated);
+                       const std::vector<LogitCell>& cells, const std::vector<Repetition>& repeated,
+                       WeightType weights = WeightType::f32);
 
 /// The verdict from structure alone, where no replay gives the run's numbers.
 void judge_structure(const Structure& structure, const Trace& trace, const TraceReading& reading,

@@ -55,7 +55,7 @@ public:
         if (is_precision()) return;
         const double bytes = cache_bytes_per_element(trace_, config_);
         const bool stored_whole = bytes >= 4 - 1e-9;
-        const bool exact_first = s_.first_tokens <= f32_error_limit && s_.appended > 0;
+        const bool exact_first = s_.first_tokens <= s_.limit && s_.appended > 0;
         if (exact_first && bytes > 0 && !stored_whole && s_.worst < 1.0) {
             verdict_.word = VerdictWord::precision;
             verdict_.kind = FaultKind::dtype;
@@ -83,7 +83,8 @@ public:
                 FaultKind::position, Certainty::possible,
                 "Exact up to some length, then slowly wrong: the rotary base may follow the length.");
         }
-        if (exact_first && s_.flat && s_.worst < 0.3 && stored_whole) {
+        // Where weights are rounded, a flat error is no trace of anything but that.
+        if (exact_first && s_.flat && s_.worst < 0.3 && stored_whole && !s_.rounds()) {
             verdict_.expected = "the weights of the prefill";
             verdict_.found =
                 "small, flat errors in every call that goes on from the cache, which is not quantised";
@@ -113,7 +114,7 @@ private:
 
     bool is_precision() {
         if (s_.worst > most_precision) return false;
-        const bool from_prefill = s_.first_tokens > f32_error_limit && s_.appended <= 8 * s_.first_tokens;
+        const bool from_prefill = s_.first_tokens > s_.limit && s_.appended <= 8 * s_.first_tokens;
         if (!from_prefill && !logits_are_narrow(trace_)) return false;
         if (logits_are_narrow(trace_) && s_.worst > 1e-2) return false;
         verdict_.word = VerdictWord::precision;

@@ -9,7 +9,7 @@
 namespace decodescope {
 
 /// What a run is found to be.
-///  - `equal`: up to the rounding of f32 (`f32_error_limit`)
+///  - `equal`: up to the rounding of f32 (`f32_error_limit`), or of the type of the weights (`error_limit`)
 ///  - `precision`: off by what a narrower type explains; flat over the steps
 ///  - `harmless`: something is not as expected, and no logit can show it
 ///  - `fault`: wrong, with a kind

@@ -27,6 +27,13 @@ VerifyContext::VerifyContext(const LoadedModel& model, const VerifyOptions& opti
     steps_ = std::clamp(options.steps, 1, std::max(1, positions - prompt_length_));
 }
 
+Result<void> VerifyContext::prepare() {
+    auto prepared = backend_->prepare(weights_, WeightType::f32, ledger_, stop_);
+    if (!prepared) return prepared.error();
+    weights_ = *std::move(prepared);
+    return {};
+}
+
 void VerifyContext::add(std::string name, std::string expected, std::string found, bool held) {
     report_.checks.push_back({std::move(name), std::move(expected), std::move(found), held});
     if (on_check_) on_check_(report_.checks.back());

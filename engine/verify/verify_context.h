@@ -61,6 +61,9 @@ public:
     VerifyContext(const LoadedModel& model, const VerifyOptions& options,
                   std::shared_ptr<MemoryLedger> ledger, std::stop_token stop);
 
+    /// Prepares the weights for the backend, in f32.
+    Result<void> prepare();
+
     const ModelConfig& config() const { return weights_->config; }
     int prompt_length() const { return prompt_length_; }
     int steps() const { return steps_; }

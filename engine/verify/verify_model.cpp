@@ -14,6 +14,7 @@ bool VerifyReport::all_held() const {
 Result<VerifyReport> verify_model(const LoadedModel& model, const VerifyOptions& options,
                                   std::shared_ptr<MemoryLedger> ledger, std::stop_token stop) {
     VerifyContext context(model, options, std::move(ledger), std::move(stop));
+    DS_TRY(context.prepare());
     for (const auto check : {check_model, check_caches, check_windows, check_batches, check_speculation})
         DS_TRY(check(context));
     return context.take_report();

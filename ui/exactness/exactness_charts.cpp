@@ -37,8 +37,9 @@ ChartAxis callAxis(const std::vector<CallError>& calls) {
     return axis;
 }
 
-QString roundingName() {
-    return tr("f32 rounding, up to %1").arg(formatError(f32_error_limit));
+QString roundingName(WeightType weights) {
+    return tr("%1 rounding, up to %2")
+        .arg(QString::fromLatin1(to_string(weights)), formatError(error_limit(weights)));
 }
 
 }  // namespace
@@ -48,7 +49,8 @@ void showErrors(LineChart& chart, const Record& record, std::size_t lane) {
     const bool empty = chart.isEmpty();
     if (empty) return;
     const double end = std::max(1, record.experiment.new_tokens);
-    addLimit(chart, roundingName(), {ColorRef::Role::good, 0}, f32_error_limit, end);
+    const WeightType reference = record.reference().spec.weights;
+    addLimit(chart, roundingName(reference), {ColorRef::Role::good, 0}, error_limit(reference), end);
     std::set<std::string> named;
     for (const LaneRecord& each : record.lanes) {
         const auto floor = noise_floor(each.spec.cache);
@@ -57,12 +59,13 @@ void showErrors(LineChart& chart, const Record& record, std::size_t lane) {
                  {ColorRef::Role::warn, 0}, floor->error, end);
     }
     if (lane >= record.lanes.size() || lane == record.reference_index()) return;
-    if (const auto first = record.lanes[lane].first_divergence())
+    if (const auto first = record.lanes[lane].first_divergence(record.reference()))
         addPoint(chart, tr("first divergence: token %1").arg(first->index + 1), first->index + 1,
                  first->comparison.relative_error);
 }
 
-void showCallErrors(LineChart& chart, const std::vector<CallError>& calls, const VerdictPlace& first) {
+void showCallErrors(LineChart& chart, const std::vector<CallError>& calls, const VerdictPlace& first,
+                    WeightType weights) {
     chart.removeAllSeries();
     chart.setTitle(tr("Logit error by call"));
     chart.setSubtitle(tr("against its tokens recomputed at once"));
@@ -83,10 +86,10 @@ void showCallErrors(LineChart& chart, const std::vector<CallError>& calls, const
     chart.setData(
         chart.addSeries(tr("largest error of the call"), {ColorRef::Role::accent, 0}, SeriesKind::points), x,
         y);
-    addLimit(chart, roundingName(), {ColorRef::Role::good, 0}, f32_error_limit,
-             std::max(1, calls.back().call));
+    const double limit = error_limit(weights);
+    addLimit(chart, roundingName(weights), {ColorRef::Role::good, 0}, limit, std::max(1, calls.back().call));
     const auto wrong = std::find_if(calls.begin(), calls.end(), [&](const CallError& call) {
-        return call.call == first.call && !(call.error <= f32_error_limit);
+        return call.call == first.call && !(call.error <= limit);
     });
     if (wrong != calls.end())
         addPoint(chart, tr("first divergence: call %1").arg(wrong->call), wrong->call, wrong->error);

@@ -13,8 +13,9 @@ class LineChart;
 /// The error of every lane against the reference, over what f32 and the lanes' narrower entries explain, and
 /// where `lane` first leaves f32 rounding.
 void showErrors(LineChart& chart, const Record& record, std::size_t lane);
-/// The error of every call of a judged run against what its tokens should give.
-void showCallErrors(LineChart& chart, const std::vector<CallError>& calls, const VerdictPlace& first);
+/// The error of every call of a judged run against what its tokens should give with weights of this type.
+void showCallErrors(LineChart& chart, const std::vector<CallError>& calls, const VerdictPlace& first,
+                    WeightType weights);
 /// The margin of the truth by call, and where the run has another token on top.
 void showCallMargins(LineChart& chart, const std::vector<CallError>& calls);
 

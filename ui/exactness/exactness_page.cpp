@@ -119,7 +119,7 @@ int ExactnessPage::lookedAtFirst() const {
         if (i == reference) continue;
         const auto lane = static_cast<int>(i);
         if (!record.lanes[i].spec.faults.empty()) return lane;
-        if (differs < 0 && record.lanes[i].first_divergence()) differs = lane;
+        if (differs < 0 && record.lanes[i].first_divergence(record.reference())) differs = lane;
         if (other < 0) other = lane;
     }
     return differs >= 0 ? differs : other >= 0 ? other : static_cast<int>(reference);
@@ -279,7 +279,8 @@ void ExactnessPage::updateCharts() {
     m_calls->setEmptyText(judged != nullptr ? tr("The run has no logits to compare")
                                             : tr("Shown when the run has been judged"));
     showCallErrors(*m_calls, judged != nullptr ? judged->judgement.calls : std::vector<CallError>(),
-                   judged != nullptr ? judged->judgement.verdict.first : VerdictPlace());
+                   judged != nullptr ? judged->judgement.verdict.first : VerdictPlace(),
+                   judged != nullptr ? judged->judgement.weights : WeightType::f32);
     for (LineChart* chart : {m_errors, m_calls, m_margins}) chart->flush();
 }
 

@@ -37,7 +37,7 @@ void addAgreement(LaneSummary& summary, const Record& record, std::size_t index)
     summary.maxError = lane.max_relative_error();
     if (different >= 0) summary.firstDifferent = different + 1;
     const bool compared = different >= 0 || !(summary.maxError < 0);
-    if (different < 0 && lane.agrees_with(reference))
+    if (lane.agrees_with(reference))
         summary.agreement = Agreement::exact;
     else if (!compared)
         summary.agreement = Agreement::unknown;
@@ -57,6 +57,8 @@ std::vector<LaneSummary> summarizeLanes(const Record& record) {
         LaneSummary summary;
         summary.name = lane.spec.name;
         summary.faults = lane.spec.faults;
+        summary.weights = weights_words(lane.spec);
+        summary.weightBytes = lane.weight_bytes;
         addTimes(summary, lane, record.environment.read_bandwidth_gb_s);
         addDrafts(summary, lane);
         const StepEvent* fullest = lane.repetitions.empty() ? nullptr : fullest_step(lane.repetitions.back());

@@ -13,9 +13,9 @@ namespace decodescope {
 enum class Agreement {
     unknown,      ///< nothing has been compared yet
     reference,    ///< it is the reference
-    exact,        ///< the same tokens, logits within f32 rounding
+    exact,        ///< the same tokens, logits within the rounding of f32 or of the weights that both have
     approximate,  ///< not the same, and not meant to be: smaller entries, another window, other draws
-    close,        ///< the same tokens, but logits further apart than f32 rounding explains
+    close,        ///< the same tokens, but logits further apart than rounding explains
     differs,      ///< another token somewhere
 };
 
@@ -23,6 +23,8 @@ enum class Agreement {
 struct LaneSummary {
     std::string name;
     std::vector<std::string> faults;  ///< ids of the mistakes it makes on purpose
+    std::string weights;              ///< what it computes with, see `weights_words`
+    std::uint64_t weightBytes = 0;    ///< of its matrices; 0 = not known
     double queueNs = -1;              ///< median over requests and repetitions of waiting to be served
     double firstTokenNs = -1;         ///< median over repetitions and requests
     double perTokenNs = -1;           ///< median over all decode steps

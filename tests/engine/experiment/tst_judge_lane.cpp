@@ -142,8 +142,8 @@ void JudgeLaneTest::noiseFloors() {
 void JudgeLaneTest::firstDivergence() {
     const auto record = run(experiment("static+position-plus-one", Drive::forced, 1));
     QVERIFY(record.ok());
-    QVERIFY(!record->lanes[0].first_divergence());
-    const auto first = record->lanes[1].first_divergence();
+    QVERIFY(!record->lanes[0].first_divergence(record->reference()));
+    const auto first = record->lanes[1].first_divergence(record->reference());
     QVERIFY(first.has_value());
     QCOMPARE(first->index, 1);
     QVERIFY(first->comparison.relative_error > f32_error_limit);

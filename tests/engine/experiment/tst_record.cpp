@@ -145,6 +145,14 @@ private slots:
                               << "8-bit entries";
         QTest::newRow("kivi2") << "kivi2"
                                << "2-bit entries";
+        QTest::newRow("int8 weights") << "static+weights-int8"
+                                      << "int8 weights";
+        QTest::newRow("bf16 weights, no cache") << "naive+weights-bf16"
+                                                << "bf16 weights";
+        QTest::newRow("both") << "int8+weights-int4"
+                              << "int4 weights, 8-bit entries";
+        QTest::newRow("OpenBLAS") << "static+openblas"
+                                  << "";
         QTest::newRow("window") << "window"
                                 << "streaming: sees 64 tokens and 4 sinks";
         QTest::newRow("beam") << "beam"
@@ -156,6 +164,99 @@ private slots:
         const auto spec = lane_from_name(lane.toStdString());
         QVERIFY(spec);
         QCOMPARE(QString::fromStdString(approximation(*spec, *lane_from_name("naive"), 0)), why);
+    }
+
+    /// Weights of one type on both sides: what the type rounds is allowed, and nothing else.
+    void equal_by_the_type_of_the_weights_data() {
+        QTest::addColumn<int>("type");
+        QTest::addColumn<int>("reference_type");
+        QTest::addColumn<double>("error");
+        QTest::addColumn<bool>("agrees");
+        const auto row = [](const char* name, WeightType type, WeightType reference, double error,
+                            bool agrees) {
+            QTest::newRow(name) << static_cast<int>(type) << static_cast<int>(reference) << error << agrees;
+        };
+        using enum WeightType;
+        row("f32", f32, f32, 9e-5, true);
+        row("f32 beyond", f32, f32, 2e-4, false);
+        row("f16", f16, f16, 9e-3, true);
+        row("f16 beyond", f16, f16, 2e-2, false);
+        row("bf16", bf16, bf16, 6e-2, true);
+        row("bf16 beyond", bf16, bf16, 8e-2, false);
+        row("int8", int8, int8, 0.19, true);
+        row("int8 beyond", int8, int8, 0.21, false);
+        row("int4", int4, int4, 0.19, true);
+        row("int8 against f32", int8, f32, 1e-3, false);
+        row("f32 against int8", f32, int8, 1e-3, false);
+        row("not a number", int8, int8, NAN, false);
+    }
+    void equal_by_the_type_of_the_weights() {
+        QFETCH(int, type);
+        QFETCH(int, reference_type);
+        QFETCH(double, error);
+        QFETCH(bool, agrees);
+        Record record = sample_record();
+        record.lanes[0].spec.weights = static_cast<WeightType>(reference_type);
+        LaneRecord& lane = record.lanes[1];
+        lane.spec.weights = static_cast<WeightType>(type);
+        for (RepetitionRecord& repetition : lane.repetitions) {
+            for (TokenEvent& token : repetition.chosen) {
+                token.comparison.relative_error = error;
+                token.comparison.max_abs_error = 2 * error;  // a deviation of 2
+                token.comparison.top2_margin = 5;
+            }
+        }
+        QCOMPARE(lane.agrees_with(record.lanes[0]), agrees);
+        QCOMPARE(lane.first_divergence(record.lanes[0]).has_value(), !agrees);
+        if (type != reference_type || !agrees || type == static_cast<int>(WeightType::f32)) return;
+        // Another token is a difference, unless rounding may have decided between two.
+        TokenEvent& token = lane.repetitions[0].chosen.back();
+        token.token += 1;
+        QVERIFY(!lane.agrees_with(record.lanes[0]));
+        token.comparison.top2_margin = 2 * error_limit(lane.spec.weights) * 2;
+        QVERIFY(lane.agrees_with(record.lanes[0]));
+        token.comparison.top2_margin *= 1.01;
+        QVERIFY(!lane.agrees_with(record.lanes[0]));
+    }
+
+    void weights_are_recorded() {
+        Record record = sample_record();
+        record.lanes[1].spec.weights = record.experiment.lanes[1].weights = WeightType::int4;
+        record.lanes[1].weight_bytes = 12345;
+        record.lanes[0].spec.kernels = record.experiment.lanes[0].kernels = Kernels::openblas;
+        const std::string json = to_json(record);
+        std::vector<std::string> warnings;
+        const auto parsed = parse_record(json, &warnings);
+        QVERIFY2(parsed.ok(), parsed.ok() ? "" : parsed.error().message.c_str());
+        QVERIFY(warnings.empty());
+        QVERIFY(parsed->lanes[1].spec.weights == WeightType::int4);
+        QVERIFY(parsed->lanes[1].spec.kernels == Kernels::packed);
+        QVERIFY(parsed->lanes[0].spec.kernels == Kernels::openblas);
+        QCOMPARE(parsed->lanes[1].weight_bytes, std::uint64_t{12345});
+        QCOMPARE(parsed->lanes[0].weight_bytes, std::uint64_t{0});
+        QCOMPARE(to_json(*parsed), json);
+
+        const QString table = QString::fromStdString(to_plain_text(record));
+        QVERIFY2(table.contains("f32, OpenBLAS"), qPrintable(table));
+        QVERIFY2(table.contains("int4, 12.1 KiB"), qPrintable(table));
+        const QStringList lines = QString::fromStdString(to_jsonl(record)).split('\n');
+        QVERIFY(lines[1].contains("\"type_w\":\"int4\""));
+        QVERIFY(lines[1].contains("\"weight_bytes\":12345"));
+        QVERIFY(lines[0].contains("\"kernels\":\"openblas\""));
+        const QStringList rows = QString::fromStdString(to_csv(record)).split('\n');
+        QVERIFY(rows[0].trimmed().endsWith("weight_type,kernels"));
+        QVERIFY(rows[1].trimmed().endsWith("f32,openblas"));
+
+        // Of versions that had no choice: f32 by OpenBLAS.
+        QString old = QString::fromStdString(json);
+        old.remove(QRegularExpression(",\\s*\"kernels\": \"(packed|openblas)\""));
+        old.remove(QRegularExpression(",\\s*\"weights\": \"(f32|int4)\""));
+        old.remove(QRegularExpression("\"weight_bytes\": (12345|null),"));
+        const auto before = parse_record(old.toStdString());
+        QVERIFY2(before.ok(), before.ok() ? "" : before.error().message.c_str());
+        QVERIFY(before->lanes[1].spec.weights == WeightType::f32);
+        QVERIFY(before->lanes[1].spec.kernels == Kernels::openblas);
+        QCOMPARE(before->lanes[1].weight_bytes, std::uint64_t{0});
     }
 
     void nothing_measured() {
