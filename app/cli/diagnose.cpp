@@ -72,9 +72,14 @@ int diagnose(const Request& request, const Output& output, const std::stop_token
     }
     line.show("Recomputing the run ...");
     const auto backend = make_cpu_backend(request.threads > 0 ? request.threads : physical_core_count());
+    const auto weights = backend->prepare(model->weights, WeightType::f32, ledger, stop);
+    if (!weights) {
+        line.clear();
+        return reportError(weights.error());
+    }
     const auto verdict = request.other.empty()
-                             ? decodescope::diagnose(*trace, model->weights, *backend, ledger, stop)
-                             : compare(*trace, *other, model->weights, *backend, ledger, stop);
+                             ? decodescope::diagnose(*trace, *weights, *backend, ledger, stop)
+                             : compare(*trace, *other, *weights, *backend, ledger, stop);
     line.clear();
     if (!verdict) return reportError(verdict.error());
     const int written =

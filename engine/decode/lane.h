@@ -163,6 +163,8 @@ public:
     void time_calls(CallTimer* timer) { timer_ = timer; }
 
     const LaneSpec& spec() const { return spec_; }
+    /// What it computes with.
+    const Weights& weights() const { return *context_.weights; }
     const std::vector<RequestState>& requests() const { return states_; }
     const Workload& workload() const { return workload_; }
     /// Null for a naive lane and while none is allocated.

@@ -33,7 +33,7 @@ Result<Judgement> judge_lane(const Record& record, std::size_t lane, const Loade
     auto trace = record_trace(again->spec, std::move(again->workload), again->context, again->feed.get(),
                               {.logits = kept_logits(record, again->spec)}, stop);
     if (!trace) return trace.error();
-    return judge_trace(*trace, model.weights, *again->backend, std::move(ledger), std::move(stop));
+    return judge_trace(*trace, again->context.weights, *again->backend, std::move(ledger), std::move(stop));
 }
 
 }  // namespace decodescope

@@ -14,12 +14,14 @@
 #include "engine/core/random.h"
 #include "engine/core/timestamp.h"
 #include "engine/decode/lane.h"
+#include "engine/decode/lane_weights.h"
 #include "engine/experiment/lane_feed.h"
 #include "engine/experiment/precision.h"
 #include "engine/experiment/reference_rows.h"
 #include "engine/experiment/workload.h"
 #include "engine/measure/machine_use.h"
 #include "engine/measure/process_memory.h"
+#include "engine/model/weight_size.h"
 #include "engine/verify/logit_comparison.h"
 
 namespace decodescope {
@@ -43,7 +45,7 @@ int severity(FinishReason reason) {
 }
 
 /// Notes what a step of a lane was, apart from what its tokens are compared with.
-StepEvent event_of(const LaneStep& done, const Lane& lane, const Weights& weights) {
+StepEvent event_of(const LaneStep& done, const Lane& lane) {
     StepEvent event;
     event.phase = done.phase;
     event.n_token = static_cast<std::int32_t>(done.chosen.size());
@@ -68,7 +70,7 @@ StepEvent event_of(const LaneStep& done, const Lane& lane, const Weights& weight
     event.minor_faults_step = done.minor_faults;
     event.tensor_allocations = done.tensor_allocations;
     event.heap_allocations = done.heap_allocations;
-    event.bytes_moved = static_cast<std::int64_t>(weights.bytes_read_per_step()) * done.n_call;
+    event.bytes_moved = static_cast<std::int64_t>(lane.weights().bytes_read_per_step()) * done.n_call;
     if (const Weights* draft = lane.draft_weights())
         event.bytes_moved += static_cast<std::int64_t>(draft->bytes_read_per_step()) * done.n_draft_call;
     const auto signed_bytes = [](std::uint64_t bytes) { return static_cast<std::int64_t>(bytes); };
@@ -118,7 +120,7 @@ public:
           reference_rows_(ledger_, static_cast<int>(record.prompts.size()), experiment.new_tokens,
                           weights_->config.vocab) {}
 
-    /// Makes the lanes, loading draft models.
+    /// Makes the lanes, loading draft models and preparing weights.
     Result<void> make_lanes() {
         for (const LaneSpec& spec : experiment_.lanes) {
             LaneContext context{weights_, nullptr, backend_.get(), ledger_};
@@ -127,10 +129,13 @@ public:
                 if (!draft) return draft.error();
                 context.draft_weights = draft->weights;
             }
-            auto lane = make_lane(spec, std::move(context));
+            auto prepared = prepared_context(spec, std::move(context), stop_);
+            if (!prepared) return prepared.error();
+            auto lane = make_lane(spec, *std::move(prepared));
             if (!lane) return lane.error();
+            const std::uint64_t bytes = matrix_bytes((*lane)->weights());
             lanes_.push_back(*std::move(lane));
-            record_.lanes.push_back({spec, {}, {}});
+            record_.lanes.push_back({spec, {}, {}, bytes});
         }
         for (std::size_t i = 0; i < lanes_.size(); ++i)
             feeds_.emplace_back(experiment_, reference_rows_, lanes_[reference_].get());
@@ -290,7 +295,7 @@ private:
         auto done = lanes_[lane]->step(stop_);
         if (!done) return end_lane(lane, repetition, done.error());
         LaneState& state = states_[lane];
-        state.event = event_of(*done, *lanes_[lane], *weights_);
+        state.event = event_of(*done, *lanes_[lane]);
         state.event.lane = static_cast<std::int32_t>(lane);
         state.event.repetition = repetition;
         state.event.step = static_cast<std::int32_t>(repetition_record(lane).steps.size());

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/decode/lane_weights.h"
 #include "engine/experiment/workload.h"
 #include "engine/measure/environment.h"
 
@@ -54,10 +55,13 @@ Result<ServeAgain> serve_again(const Record& record, std::size_t lane, const Loa
     again.backend = make_cpu_backend(threads);
     again.context = {model.weights, nullptr, again.backend.get(), ledger};
     if (again.spec.mode == LaneMode::speculative && again.spec.draft.kind == DraftKind::model) {
-        auto draft = load_model(again.spec.draft.model, ledger, {std::move(stop), {}});
+        auto draft = load_model(again.spec.draft.model, ledger, {stop, {}});
         if (!draft) return draft.error();
         again.context.draft_weights = draft->weights;
     }
+    auto prepared = prepared_context(again.spec, std::move(again.context), std::move(stop));
+    if (!prepared) return prepared.error();
+    again.context = *std::move(prepared);
     again.workload =
         workload_of(record.experiment, record.prompts, record.model, record.experiment.new_tokens);
     again.feed = std::make_unique<RecordedFeed>(record);

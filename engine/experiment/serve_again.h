@@ -23,7 +23,8 @@ struct ServeAgain {
 };
 
 /// Makes it for one lane of `record`, which must live as long as the result is used. `model` is the record's;
-/// one with other weights is an error, and so is a lane that the record does not have. Loads a draft model.
+/// one with other weights is an error, and so is a lane that the record does not have. Loads a draft model,
+/// and prepares weights as the run did, so that the lane's own numbers come out.
 Result<ServeAgain> serve_again(const Record& record, std::size_t lane, const LoadedModel& model,
                                std::shared_ptr<MemoryLedger> ledger, std::stop_token stop);
 

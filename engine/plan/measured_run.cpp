@@ -5,6 +5,7 @@
 
 #include "engine/cache/kv_cache.h"
 #include "engine/core/random.h"
+#include "engine/decode/lane_weights.h"
 #include "engine/plan/counting_backend.h"
 
 namespace decodescope {
@@ -33,7 +34,9 @@ Result<WorkCount> run_counted(const LaneSpec& spec, const std::shared_ptr<const 
                               const MeasuredLoad& load, std::stop_token stop,
                               const std::function<Result<void>(const Lane&)>& at_end) {
     CountingBackend counting(backend);
-    auto lane = make_lane(spec, {weights, nullptr, &counting, ledger});
+    auto context = prepared_context(spec, {weights, nullptr, &counting, ledger}, stop);
+    if (!context) return context.error();
+    auto lane = make_lane(spec, *std::move(context));
     if (!lane) return lane.error();
     DS_TRY((*lane)->start(workload_of(load, weights->config.vocab)));
     WorkCount work;

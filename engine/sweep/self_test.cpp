@@ -8,7 +8,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/core/clock.h"
-#include "engine/decode/lane.h"
+#include "engine/decode/lane_weights.h"
 #include "engine/experiment/experiment.h"
 #include "engine/measure/process_memory.h"
 #include "engine/model/forward.h"
@@ -40,9 +40,9 @@ std::vector<std::int32_t> prompt_for(const ModelConfig& model) {
 /// Forward calls and the largest logit, and nothing else.
 class BareSteps {
 public:
-    BareSteps(const LoadedModel& model, Backend& backend, std::shared_ptr<MemoryLedger> ledger,
+    BareSteps(const Weights& weights, Backend& backend, std::shared_ptr<MemoryLedger> ledger,
               ForwardHook* hook)
-        : weights_(*model.weights),
+        : weights_(weights),
           backend_(backend),
           ledger_(std::move(ledger)),
           workspace_(ledger_),
@@ -112,12 +112,14 @@ Result<SelfTest> run_self_test(const LoadedModel& model, std::shared_ptr<MemoryL
                                                       model.weights->config.n_positions)};
     }
     const auto backend = make_cpu_backend(threads);
-    ForwardHook idle;
-    BareSteps bare(model, *backend, ledger, nullptr);
-    BareSteps hooked(model, *backend, ledger, &idle);
     const auto spec = lane_from_name("static");
     if (!spec) return spec.error();
-    const auto lane = make_lane(*spec, {model.weights, nullptr, backend.get(), ledger});
+    const auto context = prepared_context(*spec, {model.weights, nullptr, backend.get(), ledger}, stop);
+    if (!context) return context.error();
+    ForwardHook idle;
+    BareSteps bare(*context->weights, *backend, ledger, nullptr);
+    BareSteps hooked(*context->weights, *backend, ledger, &idle);
+    const auto lane = make_lane(*spec, *context);
     if (!lane) return lane.error();
 
     enum { is_bare, is_hooked, is_lane, n_way };

@@ -389,7 +389,9 @@ Result<Judged> Session::traceOnEngine(const QString& path, std::stop_token stop)
         }
     }
     const auto backend = make_cpu_backend(physical_core_count());
-    auto judgement = judge_trace(*trace, model->weights, *backend, m_ledger, std::move(stop));
+    auto weights = backend->prepare(model->weights, WeightType::f32, m_ledger, stop);
+    if (!weights) return weights.error();
+    auto judgement = judge_trace(*trace, *std::move(weights), *backend, m_ledger, std::move(stop));
     if (!judgement) return judgement.error();
     const QString source = QString::fromStdString(model->weights->source);
     return Judged{nullptr, -1, path, source, note, *std::move(judgement)};
