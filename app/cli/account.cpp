@@ -145,15 +145,17 @@ int account(const AccountOptions& options, Session& session) {
                               "of {}.",
                               last, shape->config->n_positions, quote(shape->name))});
     }
-    const WorkRequest request{options.prompt, options.tokens, options.chunk};
+    const WorkRequest request{options.prompt, options.tokens, options.chunk, {}};
     if (const auto countable = check_countable(*shape->config, request); !countable)
         return reportError(countable.error());
     std::vector<Account> accounts;
     for (const LaneSpec& lane : *lanes) {
         const bool naive = lane.mode == LaneMode::naive;
+        WorkRequest own = request;
+        own.prepared = prepared_type(lane);
         accounts.push_back(
             {lane,
-             naive ? naive_work(*shape->config, request) : cached_work(*shape->config, request, lane.cache),
+             naive ? naive_work(*shape->config, own) : cached_work(*shape->config, own, lane.cache),
              {}});
     }
     if (!options.noRun) {

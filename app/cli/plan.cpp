@@ -101,7 +101,9 @@ void addPlanCommand(CLI::App& app, Session& session) {
         ->check(wholeNumber(0, maxTokens));
     command
         ->add_option("--cache", options->choices.cache,
-                     "Kind of cache: concat, static, f16, bf16, paged, window, int8, kivi4 or kivi2")
+                     "Kind of cache: concat, static, f16, bf16, paged, window, int8, kivi4 or kivi2; with "
+                     "what the matrices "
+                     "are computed with as in the name of a lane, static+weights-int8 or static+openblas")
         ->option_text("KIND [static]");
     command
         ->add_option(

@@ -8,6 +8,7 @@
 
 #include "engine/backend/cpu/attend.h"
 #include "engine/cache/kv_cache.h"
+#include "engine/model/weight_size.h"
 #include "engine/plan/kv_arithmetic.h"
 
 namespace decodescope {
@@ -24,16 +25,20 @@ std::int64_t block_weights(const ModelConfig& m) {
 }
 
 /// Bytes of weights that a call reads: matrices, biases and norms, and the head where logits are wanted.
-std::int64_t bytes_of_call(const ModelConfig& m, bool logits) {
+std::int64_t bytes_of_call(const ModelConfig& m, std::optional<WeightType> prepared, bool logits) {
     const std::int64_t d = m.d_model;
+    const std::int64_t head = prepared
+                                  ? static_cast<std::int64_t>(prepared_matrix_bytes(*prepared, d, m.vocab))
+                                  : d * m.vocab * float_bytes;
+    const std::int64_t blocks = prepared ? static_cast<std::int64_t>(prepared_bytes(m, *prepared)) - head
+                                         : block_weights(m) * float_bytes;
     const std::int64_t norm = m.norm == NormKind::layer_norm ? 2 * d : d;
     std::int64_t biases = 0;
     if (m.qkv_bias) biases += m.qkv_width();
     if (m.attn_out_bias) biases += d;
     if (m.ff_bias) biases += (m.gated_ff ? 2 : 1) * std::int64_t{m.d_ff} + d;
-    std::int64_t floats = block_weights(m) + m.n_layer * (2 * norm + biases);
-    if (logits) floats += norm + d * m.vocab;
-    return floats * float_bytes;
+    const std::int64_t floats = m.n_layer * (2 * norm + biases) + (logits ? norm : 0);
+    return blocks + (logits ? head : 0) + floats * float_bytes;
 }
 
 void add_flops(const ModelConfig& m, std::int64_t steps, WorkCount& work) {
@@ -103,7 +108,7 @@ WorkCount naive_work(const ModelConfig& model, const WorkRequest& request) {
         work.allowed_cells += causal_cells(t, model.window);
         work.computed_cells += block_cells(0, t, block, model.window);
     }
-    work.weight_bytes = work.calls * bytes_of_call(model, true);
+    work.weight_bytes = work.calls * bytes_of_call(model, request.prepared, true);
     add_flops(model, request.new_tokens, work);
     return work;
 }
@@ -133,8 +138,8 @@ WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, cons
     work.rectangle_cells += decoded;
     work.allowed_cells = causal_cells(last, model.window);
     work.computed_cells += causal_cells(last, model.window) - causal_cells(request.prompt, model.window);
-    work.weight_bytes =
-        (prefill_calls - 1) * bytes_of_call(model, false) + (steps + 1) * bytes_of_call(model, true);
+    work.weight_bytes = (prefill_calls - 1) * bytes_of_call(model, request.prepared, false) +
+                        (steps + 1) * bytes_of_call(model, request.prepared, true);
     for (std::int64_t t = request.prompt + 1; t <= last; ++t) work.kv_bytes += held(t);
     if (cache.kind == CacheKind::concat)
         work.copied_bytes = held(1) * concat_copied_tokens(request.prompt, steps, request.chunk);

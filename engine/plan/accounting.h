@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/core/result.h"
 #include "engine/decode/lane_spec.h"
 #include "engine/model/model_config.h"
+#include "engine/model/weight_type.h"
 
 namespace decodescope {
 
@@ -21,9 +23,10 @@ struct WorkCount {
     std::int64_t computed_cells = 0;   ///< those that this program computes: queries in blocks
     std::int64_t product_flops = 0;    ///< 2 x matrix weights x rows, the head for one row per step
     std::int64_t attention_flops = 0;  ///< 4 x head_dim x heads x layers x computed cells
-    std::int64_t weight_bytes = 0;     ///< read, every call the whole model but the embedding
-    std::int64_t kv_bytes = 0;         ///< read: what the cache holds after each call, in its own form
-    std::int64_t copied_bytes = 0;     ///< by caches that grow
+    std::int64_t weight_bytes =
+        0;                      ///< read, every call the whole model but the embedding, in its lane's type
+    std::int64_t kv_bytes = 0;  ///< read: what the cache holds after each call, in its own form
+    std::int64_t copied_bytes = 0;  ///< by caches that grow
 
     friend bool operator==(const WorkCount&, const WorkCount&) = default;
 };
@@ -38,8 +41,13 @@ std::int64_t attention_flops(const ModelConfig& model, std::int64_t cells);
 struct WorkRequest {
     std::int64_t prompt = 1;
     std::int64_t new_tokens = 1;
-    std::int64_t chunk = 0;  ///< prompt tokens per call of a lane with a cache; 0 = all in one
+    std::int64_t chunk = 0;                ///< prompt tokens per call of a lane with a cache; 0 = all in one
+    std::optional<WeightType> prepared{};  ///< type that matrices are read in; none: f32 where they lie
 };
+/// The type that a lane's matrices are prepared in; none with kernels openblas.
+inline std::optional<WeightType> prepared_type(const LaneSpec& lane) {
+    return lane.kernels == Kernels::packed ? std::optional(lane.weights) : std::nullopt;
+}
 
 /// 1 + 2 + ... + n and 1 + 4 + ... + n^2.
 std::int64_t sum_to(std::int64_t n);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/counting_backend.h"
 
+
 namespace decodescope {
 
 namespace {

@@ -18,7 +18,8 @@ struct BackendCounts {
     std::int64_t n_attention = 0;      ///< attention calls
 };
 
-/// Passes everything on to another backend and counts it. Not shared between threads, as the other is not.
+/// Passes everything on to another backend and counts it; prepared matrices are taken to be of the type that
+/// was prepared last. Not shared between threads, as the other is not.
 class CountingBackend final : public Backend {
 public:
     explicit CountingBackend(Backend& inner) : inner_(inner) {}
@@ -31,6 +32,7 @@ public:
     Result<std::shared_ptr<const Weights>> prepare(std::shared_ptr<const Weights> weights, WeightType type,
                                                    const std::shared_ptr<MemoryLedger>& ledger,
                                                    std::stop_token stop) override {
+        prepared_ = type;
         return inner_.prepare(std::move(weights), type, ledger, std::move(stop));
     }
     void product(const ProductCall& call) override;
@@ -51,6 +53,7 @@ private:
     void count_product(const Linear& w, int rows);
 
     Backend& inner_;
+    WeightType prepared_ = WeightType::f32;  // last
     BackendCounts counts_;
 };
 

@@ -70,9 +70,17 @@ void fill_parts(const PlanShape& shape, const PlanRequest& request, MemoryPlan& 
     plan.weights = request.file_weights > 0 ? request.file_weights
                    : request.weights        ? weight_bytes(shape, *request.weights)
                                             : engine_weight_bytes(shape);
+    const bool own = request.file_weights == 0 && !request.weights;
+    for (const WeightType type : request.prepared) {
+        if (own && plan.weights > 0) plan.prepared += prepared_weight_bytes(shape, type);
+    }
     const WorkFloats work = work_floats(shape, request);
     std::vector<std::int64_t> tensors = cache_tensors(shape, request, plan.kv);
     tensors.push_back(std::max<std::int64_t>(0, plan.weights - request.mapped_weights));
+    for (const WeightType type : request.prepared) {
+        if (plan.prepared > 0) tensors.push_back(prepared_weight_bytes(shape, type));
+    }
+    plan.weights += plan.prepared;
     for (const std::int64_t floats : work.activations) {
         plan.activations += floats * float_bytes;
         tensors.push_back(floats * float_bytes);

@@ -8,6 +8,7 @@
 
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
+#include "engine/model/weight_type.h"
 #include "engine/plan/kv_arithmetic.h"
 #include "engine/plan/plan_shape.h"
 #include "engine/plan/weight_arithmetic.h"
@@ -24,7 +25,9 @@ struct PlanRequest {
     std::int64_t prefill_chunk = 0;     ///< prompt tokens per call; 0 = all at once
     int threads = 1;                    ///< that compute
     std::optional<StoredType> weights;  ///< none: as this program holds them, f32 on cache lines
-    std::int64_t file_weights = 0;      ///< bytes of the weights as they were counted in a file; 0 = by type
+    /// Types that this program also prepares the matrices in, one copy each; only with its own weights.
+    std::vector<WeightType> prepared;
+    std::int64_t file_weights = 0;    ///< bytes of the weights as they were counted in a file; 0 = by type
     std::int64_t mapped_weights = 0;  ///< bytes of the weights that are used where they lie in a mapped file
     std::int64_t memory = 0;          ///< bytes there are for everything; 0 = not known
     std::int64_t reserve = 0;         ///< of these: not to be used
@@ -49,7 +52,8 @@ struct PlanCell {
 
 /// What a model needs and what fits. Bytes unless said otherwise.
 struct MemoryPlan {
-    std::int64_t weights = 0;  ///< 0: the number of parameters is not known
+    std::int64_t weights = 0;   ///< prepared ones included; 0: the number of parameters is not known
+    std::int64_t prepared = 0;  ///< of these: matrices as prepared for the kernels
     KvArithmetic kv;
     std::int64_t activations = 0;  ///< of one call in this program
     std::int64_t logits = 0;

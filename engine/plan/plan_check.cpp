@@ -263,6 +263,8 @@ Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, 
     LaneSpec lane;
     lane.name = "plan";
     lane.mode = LaneMode::cached;
+    lane.kernels = request.prepared.empty() ? Kernels::openblas : Kernels::packed;
+    if (!request.prepared.empty()) lane.weights = request.prepared.front();
     lane.cache = request.cache;
     lane.window = request.window;
     lane.prefill_chunk = static_cast<int>(request.prefill_chunk);

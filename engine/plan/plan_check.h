@@ -62,7 +62,8 @@ inline constexpr std::int64_t memory_bytes_limit = std::int64_t{1} << 19;
 enum class CheckStage { preparing, loading, running };
 
 /// Loads the model, fills the cache as planned (one prefill, then `new_tokens` - 1 decode steps) and
-/// compares. `request.weights` must be empty: this program holds f32. The baseline is taken before loading,
+/// compares. `request.weights` must be empty: this program holds f32, and
+/// prepares the matrices in at most one type. The baseline is taken before loading,
 /// after the libraries have made their own work memory with products of the model's shapes. `model_shape`:
 /// what the plan was made from. `stage` is told on the calling thread what begins.
 Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, const PlanRequest& request,

@@ -103,6 +103,16 @@ Result<PlanRequest> plan_request(const PlanShape& shape, const PlanChoices& choi
     auto weights = weights_of(choices, shape);
     if (!weights) return weights.error();
     request.weights = *std::move(weights);
+    const auto lane = lane_from_name(choices.cache);
+    const bool asked = lane && (lane->weights != WeightType::f32 || lane->kernels != Kernels::packed);
+    if (asked && request.weights) {
+        return choice_error(
+            choices, "cache",
+            fmt::format("{} says what this program computes with, but the weights are planned "
+                        "as {}, expected \"engine\" as their type",
+                        quote(choices.cache), request.weights->name));
+    }
+    if (lane && lane->kernels == Kernels::packed) request.prepared = {lane->weights};
     if (choices.weights_type.empty() && !shape.loadable)
         request.file_weights = static_cast<std::int64_t>(shape.file_tensor_bytes);
     request.window = choices.window;

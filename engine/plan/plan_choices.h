@@ -14,8 +14,10 @@ namespace decodescope {
 struct PlanChoices {
     std::int64_t context = 0;  ///< 0 = the model's positions, at most 4096
     int batch = 1;
-    std::int64_t tokens = 0;       ///< new ones; 0 = 16
-    std::string cache = "static";  ///< concat, static, f16, bf16, paged, window, int8, kivi4 or kivi2
+    std::int64_t tokens = 0;  ///< new ones; 0 = 16
+    /// concat, static, f16, bf16, paged, window, int8, kivi4 or kivi2, and what the matrices are computed
+    /// with as in the name of a lane: "static+weights-int8", "static+openblas".
+    std::string cache = "static";
     std::string kv_type;       ///< f32, f16, bf16; empty = f32 for models that can be loaded here, else f16
     std::string weights_type;  ///< "engine" or a name of `stored_type`; empty = engine for models that can be
                                ///< loaded here, else the file's

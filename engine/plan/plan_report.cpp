@@ -17,7 +17,11 @@ std::string cache_name(const PlanRequest& request) {
 
 std::string weights_name(const PlanRequest& request) {
     if (request.file_weights > 0) return "as in the file";
-    return request.weights ? request.weights->name : "F32, as this program holds them";
+    if (request.weights) return request.weights->name;
+    std::string name = "F32, as this program holds them";
+    for (const WeightType type : request.prepared)
+        name += fmt::format(", and matrices as {}", to_string(type));
+    return name;
 }
 
 std::vector<PlanPart> plan_parts(const PlanReport& report) {

@@ -49,7 +49,7 @@ DType variant_type(const PlanReport& report);
 
 /// What the planned cache is called: "static f16", "kivi4", "paged, blocks of 16 f32".
 std::string cache_name(const PlanRequest& request);
-/// "Q4_K", "as in the file", "F32, as this program holds them".
+/// "Q4_K", "as in the file", "F32, as this program holds them, and matrices as int8".
 std::string weights_name(const PlanRequest& request);
 /// "GQA, 32 query / 8 KV heads", "MLA, latent 512 + rotary key 64".
 std::string attention_name(const PlanShape& shape);

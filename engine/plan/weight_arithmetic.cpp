@@ -8,6 +8,7 @@
 
 #include "engine/core/quote.h"
 #include "engine/formats/ggml_types.h"
+#include "engine/model/weight_size.h"
 
 namespace decodescope {
 
@@ -70,6 +71,22 @@ std::int64_t engine_weight_bytes(const PlanShape& shape) {
     for (const TensorGroup& group : shape.tensors())
         floats += group.count * ((group.rows * group.columns + line - 1) / line * line);
     return floats * float_bytes;
+}
+
+std::int64_t prepared_weight_bytes(const PlanShape& shape, WeightType type) {
+    if (shape.config) return static_cast<std::int64_t>(prepared_bytes(*shape.config, type));
+    const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
+        return static_cast<std::int64_t>(prepared_matrix_bytes(type, columns, rows));
+    };
+    std::int64_t sum = 0;
+    for (const TensorGroup& group : shape.tensors()) {
+        if (group.rows > 1) sum += group.count * bytes(group.rows, group.columns);
+    }
+    if (sum == 0) return 0;
+    // Embeddings are looked up, not multiplied by; a tied head is.
+    if (!shape.tied) sum -= bytes(shape.vocab, shape.d_model);
+    if (shape.learned_positions) sum -= bytes(shape.n_positions, shape.d_model);
+    return sum;
 }
 
 }  // namespace decodescope

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/core/result.h"
+#include "engine/model/weight_type.h"
 #include "engine/plan/plan_shape.h"
 
 namespace decodescope {
@@ -29,5 +30,9 @@ std::int64_t weight_bytes(const PlanShape& shape, const StoredType& type);
 
 /// Bytes of the weights as this program holds them: f32, every tensor on a cache line of its own.
 std::int64_t engine_weight_bytes(const PlanShape& shape);
+
+/// Bytes of the matrices and the head as `Backend::prepare` makes them in this type; 0 when the tensors are
+/// not known.
+std::int64_t prepared_weight_bytes(const PlanShape& shape, WeightType type);
 
 }  // namespace decodescope

@@ -171,12 +171,14 @@ Result<void> check_positions(const TestShape& shape, const ModelConfig& model) {
                  fmt::format("It needs {} positions, the model has {}.", needed, model.n_positions)};
 }
 
-/// Refuses a lane whose cache, buffers and the weights would not fit into `settings.memory`. Lanes without a
-/// cache need little beside the weights, and are left to the guard that watches allocations.
+/// Refuses a lane whose cache, buffers and the weights would not fit into `settings.memory`; `prepared`: the
+/// types that its test prepares the matrices in for it and for the lanes before it. What a lane without a
+/// cache needs beside the weights is little, and left to the guard that watches allocations.
 Result<void> check_memory(const LaneSpec& lane, const TestShape& shape, const CellSettings& settings,
-                          const ModelConfig& model) {
-    if (settings.memory == 0 || lane.mode == LaneMode::naive) return {};
+                          const ModelConfig& model, const std::vector<WeightType>& prepared) {
+    if (settings.memory == 0) return {};
     PlanRequest request;
+    request.prepared = prepared;
     request.cache = lane.cache;
     request.window = effective_window(lane.window, model.window);
     request.batch = lane.batching == Batching::single ? 1 : shape.n_parallel;
@@ -186,9 +188,15 @@ Result<void> check_memory(const LaneSpec& lane, const TestShape& shape, const Ce
     request.threads = shape.n_threads;
     const auto plan = plan_memory(plan_shape(model, model.name), request);
     if (!plan) return {};
-    const auto needed = static_cast<std::uint64_t>(plan->tensors());
+    const bool naive = lane.mode == LaneMode::naive;
+    const auto needed = static_cast<std::uint64_t>(naive ? plan->weights : plan->tensors());
     if (needed <= settings.memory) return {};
     const auto text = [](auto bytes) { return human_bytes(static_cast<double>(bytes)); };
+    if (naive) {
+        return Error{ErrorKind::out_of_memory,
+                     fmt::format("It would need {} of weights, more than the {} there are.", text(needed),
+                                 text(settings.memory))};
+    }
     return Error{
         ErrorKind::out_of_memory,
         fmt::format("It would need {} ({} of weights, {} of KV cache, {} of buffers), more than the {} there "
@@ -269,6 +277,7 @@ Experiment experiment_of(const TestShape& shape, const CellSettings& settings, c
         if (refused != nullptr)
             refused->push_back(empty_cell(shape, lane, status_of(error.kind), error.message));
     };
+    std::vector<WeightType> prepared;  // for the lanes that are let in
     for (const LaneSpec& lane : settings.lanes) {
         auto adapted = lane_for(lane, shape);
         if (!adapted) {
@@ -281,11 +290,16 @@ Experiment experiment_of(const TestShape& shape, const CellSettings& settings, c
         const auto valid = alone.validate();
         auto fits = valid ? check_against_model(alone, model) : valid;
         if (fits) fits = check_positions(shape, model);
-        if (fits) fits = check_memory(*adapted, shape, settings, model);
+        std::vector<WeightType> with = prepared;
+        if (lane.kernels == Kernels::packed &&
+            std::find(with.begin(), with.end(), lane.weights) == with.end())
+            with.push_back(lane.weights);
+        if (fits) fits = check_memory(*adapted, shape, settings, model, with);
         if (!fits) {
             refuse(lane, fits.error());
             continue;
         }
+        prepared = std::move(with);
         experiment.lanes.push_back(*std::move(adapted));
     }
     const auto named = [&](const LaneSpec& lane) { return lane.name == settings.reference; };
@@ -327,6 +341,7 @@ std::vector<Cell> cells_of(const Record& record, const TestShape& shape) {
             if (last.cache_length > 0) cell.kv_bytes_per_token = last.kv_bytes_live / last.cache_length;
             cell.rss_bytes = last.memory.rss;
         }
+        cell.weight_bytes = lane.weight_bytes;
         cell.max_relative_error = lane.max_relative_error();
         cell.quality = lane.quality();
         cell.reference = record.reference().spec.name;

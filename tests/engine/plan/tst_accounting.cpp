@@ -16,7 +16,8 @@ LaneSpec lane_named(const char* name) {
     return lane ? *lane : LaneSpec{};
 }
 
-WorkCount formula_of(const LaneSpec& lane, const ModelConfig& model, const WorkRequest& request) {
+WorkCount formula_of(const LaneSpec& lane, const ModelConfig& model, WorkRequest request) {
+    request.prepared = prepared_type(lane);
     return lane.mode == LaneMode::naive ? naive_work(model, request)
                                         : cached_work(model, request, lane.cache);
 }

@@ -96,6 +96,46 @@ private slots:
                  static_cast<std::int64_t>(ledger->live(Owner::weights)));
     }
 
+    void prepared_matrices_are_planned_data() {
+        QTest::addColumn<QString>("model");
+        for (const char* model :
+             {"preset:tiny", "preset:tiny-llama", "known:llama-2-7b", "known:llama-3-70b", "known:gpt2-xl"})
+            QTest::newRow(model) << model;
+    }
+    /// Beside the weights, one copy of every matrix and the head for each type; what is only looked up is
+    /// not.
+    void prepared_matrices_are_planned() {
+        QFETCH(const QString, model);
+        const auto shape = read_shape(model.toStdString());
+        QVERIFY(shape);
+        PlanRequest request = request_of(16);
+        const auto plain = plan_memory(*shape, request);
+        QVERIFY(plain);
+        QCOMPARE(plain->prepared, std::int64_t{0});
+        request.prepared = {WeightType::f32, WeightType::int4};
+        const auto both = plan_memory(*shape, request);
+        QVERIFY(both);
+        const std::int64_t f32 = prepared_weight_bytes(*shape, WeightType::f32);
+        const std::int64_t int4 = prepared_weight_bytes(*shape, WeightType::int4);
+        QCOMPARE(both->prepared, f32 + int4);
+        QCOMPARE(both->weights, plain->weights + f32 + int4);
+        QCOMPARE(both->tensors(), plain->tensors() + f32 + int4);
+        // The models' widths are whole panels and pairs of groups, but for vocabularies, so that the
+        // parameters tell it: embeddings of positions and, untied, of tokens are left out, norms and biases
+        // are little.
+        std::int64_t multiplied = shape->n_parameter();
+        if (!shape->tied) multiplied -= std::int64_t{shape->vocab} * shape->d_model;
+        if (shape->learned_positions) multiplied -= std::int64_t{shape->n_positions} * shape->d_model;
+        if (shape->d_model < 1000) return;
+        QVERIFY(std::abs(static_cast<double>(f32) / 4 / static_cast<double>(multiplied) - 1) < 1e-3);
+        QVERIFY(std::abs(static_cast<double>(int4) * 2 / static_cast<double>(multiplied) - 1.125) < 2e-2);
+        // Other programs' weights are planned as they are.
+        request.weights = *stored_type("f16");
+        const auto other = plan_memory(*shape, request);
+        QVERIFY(other);
+        QCOMPARE(other->prepared, std::int64_t{0});
+    }
+
     void capacity_is_what_is_left() {
         const PlanShape shape = known("llama-3-70b");
         PlanRequest request = request_of(4096);

@@ -45,6 +45,9 @@ private slots:
         row("demo", "int8", 3, 120, 8);
         row("demo", "kivi4", 2, 200, 8, 64);
         row("demo", "kivi2", 1, 150, 20);
+        row("demo", "static+openblas", 1, 64, 9);
+        row("demo", "static+weights-bf16", 1, 64, 9);
+        row("demo", "paged+weights-int4", 2, 64, 9);
         row("preset:tiny-llama", "static", 1, 64, 9);
         row("preset:tiny-window", "window", 2, 60, 20);
     }
@@ -61,6 +64,7 @@ private slots:
         QVERIFY(shape && ref && lane);
         PlanRequest request;
         request.cache = lane->cache;
+        if (lane->kernels == Kernels::packed) request.prepared = {lane->weights};
         if (request.cache.kind == CacheKind::window && shape->window == 0) request.window = {40, 4};
         if (shape->window > 0) request.window = {shape->window, 0};
         request.batch = batch;

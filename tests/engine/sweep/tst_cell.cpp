@@ -5,6 +5,7 @@
 
 #include "engine/model/preset.h"
 #include "engine/plan/accounting.h"
+#include "engine/plan/memory_plan.h"
 #include "engine/sweep/cell.h"
 #include "engine/sweep/cell_json.h"
 #include "engine/sweep/cell_text.h"
@@ -145,7 +146,7 @@ private slots:
     void whatWouldNotFitIsRefused() {
         Fixture fixture;
         const std::uint64_t weights = fixture.ledger->total();
-        const auto cells = fixture.run({12, 6, 0, 1, 1}, {"naive", "static"}, weights + 1000);
+        const auto cells = fixture.run({12, 6, 0, 1, 1}, {"naive+openblas", "static"}, weights + 1000);
         QCOMPARE(cells[1].status, CellStatus::memory);
         QVERIFY2(cells[1].reason.starts_with("It would need "), cells[1].reason.c_str());
         // The naive lane is not foreseen, but its buffers are refused when it asks for them.
@@ -154,6 +155,48 @@ private slots:
                  cells[0].reason.c_str());
         QCOMPARE(fixture.ledger->limit(), std::uint64_t{0});
         QCOMPARE(fixture.ledger->total(), weights);
+    }
+
+    /// Copies of the weights are memory too, one for each type that the lanes of a test have together.
+    void preparedWeightsMustFit_data() {
+        QTest::addColumn<bool>("f32");
+        QTest::addColumn<bool>("f16");
+        QTest::addColumn<std::int64_t>("less");
+        QTest::addColumn<QString>("lanes");
+        QTest::newRow("no copy") << false << false << std::int64_t{0} << "naive+openblas";
+        QTest::newRow("f16") << false << true << std::int64_t{0} << "naive+openblas,static+weights-f16";
+        QTest::newRow("f32") << true << false << std::int64_t{0} << "static,naive+openblas,cached";
+        QTest::newRow("both") << true << true << std::int64_t{0}
+                              << "static,naive+openblas,static+weights-f16,cached";
+        QTest::newRow("a byte less") << true << true << std::int64_t{1} << "static,naive+openblas,cached";
+    }
+    void preparedWeightsMustFit() {
+        QFETCH(bool, f32);
+        QFETCH(bool, f16);
+        QFETCH(std::int64_t, less);
+        QFETCH(QString, lanes);
+        Fixture fixture;
+        const ModelConfig& config = fixture.model.weights->config;
+        const TestShape shape{12, 6, 0, 1, 1};
+        PlanRequest request;
+        request.context = shape.prompt_length() + shape.n_gen;
+        request.new_tokens = shape.new_tokens();
+        for (const auto& [wanted, type] :
+             {std::pair(f32, WeightType::f32), std::pair(f16, WeightType::f16)}) {
+            if (wanted) request.prepared.push_back(type);
+        }
+        const auto plan = plan_memory(plan_shape(config, ""), request);
+        QVERIFY(plan);
+        const auto memory = static_cast<std::uint64_t>(plan->tensors() - less);
+        std::vector<Cell> refused;
+        const Experiment experiment = experiment_of(
+            shape, Fixture::settings({"static", "naive+openblas", "static+weights-f16", "cached"}, memory),
+            config, &refused);
+        QStringList fitting;
+        for (const LaneSpec& lane : experiment.lanes) fitting << QString::fromStdString(lane.name);
+        QCOMPARE(fitting.join(','), lanes);
+        QCOMPARE(refused.size() + experiment.lanes.size(), std::size_t{4});
+        for (const Cell& cell : refused) QCOMPARE(cell.status, CellStatus::memory);
     }
 
     void aWrongLaneHasNoSpeedUp() {
