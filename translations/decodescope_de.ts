@@ -1626,6 +1626,14 @@ bf16(257) = 256</translation>
         <source>Give a row&apos;s blocks back when its request ends, however it ends.</source>
         <translation>Die Blöcke einer Zeile zurückgeben, wenn ihre Anfrage endet, wie auch immer.</translation>
     </message>
+    <message>
+        <source>Smaller weights</source>
+        <translation>Kleinere Gewichte</translation>
+    </message>
+    <message>
+        <source>The same model with its matrices in 32, 16, 8 and 4 bits: how many bytes each step reads, how much faster it is, and how far the model&apos;s probabilities move.</source>
+        <translation>Dasselbe Modell mit seinen Matrizen in 32, 16, 8 und 4 Bit: wie viele Bytes jeder Schritt liest, wie viel schneller er ist und wie weit sich die Wahrscheinlichkeiten des Modells verschieben.</translation>
+    </message>
 </context>
 <context>
     <name>Engine</name>
@@ -1846,10 +1854,6 @@ bf16(257) = 256</translation>
     <message>
         <source>call</source>
         <translation>Aufruf</translation>
-    </message>
-    <message>
-        <source>f32 rounding, up to %1</source>
-        <translation>f32-Rundung, bis %1</translation>
     </message>
     <message>
         <source>%1 usually, %2</source>
@@ -3186,6 +3190,18 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
     <message>
         <source>copied</source>
         <translation>kopiert</translation>
+    </message>
+    <message>
+        <source>%1 rounding, up to %2</source>
+        <translation>%1-Rundung, bis %2</translation>
+    </message>
+    <message>
+        <source>%1 weights</source>
+        <translation>%1-Gewichte</translation>
+    </message>
+    <message>
+        <source>products by OpenBLAS</source>
+        <translation>Produkte von OpenBLAS</translation>
     </message>
 </context>
 <context>
@@ -5009,6 +5025,62 @@ Abhilfe: %2</translation>
         <source>Buffers</source>
         <translation>Puffer</translation>
     </message>
+    <message>
+        <source>Type of the weights</source>
+        <translation>Typ der Gewichte</translation>
+    </message>
+    <message>
+        <source>What the matrices are computed with; embeddings, norms and biases stay f32</source>
+        <translation>Womit die Matrizen rechnen; Embeddings, Normen und Biases bleiben f32</translation>
+    </message>
+    <message>
+        <source>4 bytes per weight, nothing is rounded</source>
+        <translation>4 Bytes je Gewicht, nichts wird gerundet</translation>
+    </message>
+    <message>
+        <source>2 bytes per weight: 11 bits of precision, values up to 65504</source>
+        <translation>2 Bytes je Gewicht: 11 Bit Genauigkeit, Werte bis 65504</translation>
+    </message>
+    <message>
+        <source>2 bytes per weight: 8 bits of precision, the range of f32. Processors with bf16 products round what is multiplied by them to bf16 too</source>
+        <translation>2 Bytes je Gewicht: 8 Bit Genauigkeit, der Wertebereich von f32. Prozessoren mit bf16-Produkten runden auch das, was damit multipliziert wird, auf bf16</translation>
+    </message>
+    <message>
+        <source>1.06 bytes per weight: whole numbers up to 127 and one scale per 32. Where the processor has integer dot products, what is multiplied by them is rounded the same way</source>
+        <translation>1,06 Bytes je Gewicht: ganze Zahlen bis 127 und eine Skala je 32. Hat der Prozessor ganzzahlige Skalarprodukte, wird das, was damit multipliziert wird, ebenso gerundet</translation>
+    </message>
+    <message>
+        <source>0.56 bytes per weight: whole numbers from -8 to 7 and one scale per 32. Where the processor has integer dot products, what is multiplied by them is rounded to 8 bits</source>
+        <translation>0,56 Bytes je Gewicht: ganze Zahlen von -8 bis 7 und eine Skala je 32. Hat der Prozessor ganzzahlige Skalarprodukte, wird das, was damit multipliziert wird, auf 8 Bit gerundet</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>Gewichte</translation>
+    </message>
+    <message>
+        <source>Who multiplies by the weights</source>
+        <translation>Wer mit den Gewichten multipliziert</translation>
+    </message>
+    <message>
+        <source>Products with the model&apos;s matrices: by this program&apos;s kernels or by OpenBLAS</source>
+        <translation>Produkte mit den Matrizen des Modells: von den Kernels dieses Programms oder von OpenBLAS</translation>
+    </message>
+    <message>
+        <source>packed kernels</source>
+        <translation>gepackte Kernels</translation>
+    </message>
+    <message>
+        <source>Kernels of this program on weights packed for them, a copy beside the model&apos;s own</source>
+        <translation>Kernels dieses Programms auf Gewichten, die für sie gepackt sind, einer Kopie neben denen des Modells</translation>
+    </message>
+    <message>
+        <source>The reference library on the f32 weights where they lie: no copy, no other type</source>
+        <translation>Die Referenzbibliothek auf den f32-Gewichten, wo sie liegen: keine Kopie, kein anderer Typ</translation>
+    </message>
+    <message>
+        <source>Products</source>
+        <translation>Produkte</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::LaneTableModel</name>
@@ -5180,6 +5252,22 @@ Abhilfe: %2</translation>
             <lengthvariant>Abstand zur Referenz</lengthvariant>
             <lengthvariant>Abstand</lengthvariant>
         </translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>Gewichte</translation>
+    </message>
+    <message>
+        <source>What the matrices are computed with, and who multiplies by them</source>
+        <translation>Womit die Matrizen rechnen und wer mit ihnen multipliziert</translation>
+    </message>
+    <message>
+        <source> Between lanes with the same bf16 weights up to %1 is rounding, with int8 or int4 %2.</source>
+        <translation> Zwischen Spuren mit denselben bf16-Gewichten ist bis %1 Rundung, mit int8 oder int4 bis %2.</translation>
+    </message>
+    <message>
+        <source>Matrices and head: %1</source>
+        <translation>Matrizen und Kopf: %1</translation>
     </message>
 </context>
 <context>

@@ -18,6 +18,18 @@
 
 namespace decodescope {
 
+namespace {
+
+/// A name that only says the kind and what it computes with; it changes with them.
+std::string plainNameOf(const LaneSpec& lane) {
+    return laneKinds().at(laneKindOf(lane)).lane.name + lane_modifiers(lane);
+}
+bool hasPlainName(const LaneSpec& lane) {
+    return lane.name.empty() || lane.name.starts_with(laneKinds().at(laneKindOf(lane)).lane.name);
+}
+
+}  // namespace
+
 LaneCard::LaneCard(QWidget* parent) : Card(parent) {
     const CardMetrics metrics(font());
     content()->setSpacing(metrics.padding / 4);
@@ -68,10 +80,14 @@ LaneCard::LaneCard(QWidget* parent) : Card(parent) {
     });
     connect(m_kind, &QComboBox::currentIndexChanged, this, &LaneCard::kindChosen);
     connect(m_form, &LaneForm::edited, this, [this] {
-        const std::string name = m_spec.name;
-        m_spec = m_form->lane();
-        m_spec.name = name;
+        LaneSpec lane = m_form->lane();
+        lane.name = m_spec.name;
+        const bool computesOtherwise = lane_modifiers(lane) != lane_modifiers(m_spec);
+        const bool plainName = hasPlainName(m_spec);
+        m_spec = std::move(lane);
+        if (computesOtherwise && plainName) m_spec.name = plainNameOf(m_spec);
         updateTexts();
+        if (computesOtherwise && plainName) emit renamed();
         emit edited();
     });
     connect(m_referenceBox, &QCheckBox::clicked, this, [this](bool checked) {
@@ -137,11 +153,9 @@ void LaneCard::kindChosen(int row) {
     if (m_filling || kind < 0) return;
     const int before = laneKindOf(m_spec);
     if (kind == before) return;
-    // A name that only says the kind changes with it.
-    const std::string& word = laneKinds().at(before).lane.name;
-    const bool plainName = m_spec.name.empty() || m_spec.name.starts_with(word);
+    const bool plainName = hasPlainName(m_spec);
     m_spec = asKind(m_spec, kind);
-    if (plainName) m_spec.name = laneKinds().at(kind).lane.name;
+    if (plainName) m_spec.name = plainNameOf(m_spec);
     m_form->setLane(m_spec);
     updateTexts();
     if (plainName) emit renamed();

@@ -44,6 +44,7 @@ QString cacheName(CacheKind kind) {
 }  // namespace
 
 LaneForm::LaneForm(QWidget* parent) : QWidget(parent), m_rows(plainForm(this)) {
+    buildWeights();
     buildCache();
     buildRequests();
     buildDrafts();
@@ -55,6 +56,34 @@ LaneForm::LaneForm(QWidget* parent) : QWidget(parent), m_rows(plainForm(this)) {
     for (QLineEdit* edit : {m_prefill, m_draftModel})
         connect(edit, &QLineEdit::textEdited, this, &LaneForm::read);
     connect(m_share, &QCheckBox::toggled, this, &LaneForm::read);
+}
+
+void LaneForm::buildWeights() {
+    m_weights = comboBox(this, "laneWeights", tr("Type of the weights"),
+                         tr("What the matrices are computed with; embeddings, norms and biases stay f32"));
+    addItem(m_weights, engineWord(to_string(WeightType::f32)), WeightType::f32,
+            tr("4 bytes per weight, nothing is rounded"));
+    addItem(m_weights, engineWord(to_string(WeightType::f16)), WeightType::f16,
+            tr("2 bytes per weight: 11 bits of precision, values up to 65504"));
+    addItem(
+        m_weights, engineWord(to_string(WeightType::bf16)), WeightType::bf16,
+        tr("2 bytes per weight: 8 bits of precision, the range of f32. Processors with bf16 products round "
+           "what is multiplied by them to bf16 too"));
+    addItem(m_weights, engineWord(to_string(WeightType::int8)), WeightType::int8,
+            tr("1.06 bytes per weight: whole numbers up to 127 and one scale per 32. Where the processor has "
+               "integer dot products, what is multiplied by them is rounded the same way"));
+    addItem(
+        m_weights, engineWord(to_string(WeightType::int4)), WeightType::int4,
+        tr("0.56 bytes per weight: whole numbers from -8 to 7 and one scale per 32. Where the processor has "
+           "integer dot products, what is multiplied by them is rounded to 8 bits"));
+    m_rows->addRow(tr("Weights"), m_weights);
+    m_kernels = comboBox(this, "laneKernels", tr("Who multiplies by the weights"),
+                         tr("Products with the model's matrices: by this program's kernels or by OpenBLAS"));
+    addItem(m_kernels, tr("packed kernels"), Kernels::packed,
+            tr("Kernels of this program on weights packed for them, a copy beside the model's own"));
+    addItem(m_kernels, QStringLiteral("OpenBLAS"), Kernels::openblas,
+            tr("The reference library on the f32 weights where they lie: no copy, no other type"));
+    m_rows->addRow(tr("Products"), m_kernels);
 }
 
 void LaneForm::buildCache() {
@@ -178,6 +207,8 @@ void LaneForm::buildRest() {
 void LaneForm::setLane(const LaneSpec& lane) {
     m_filling = true;
     m_lane = lane;
+    choose(m_weights, lane.weights);
+    choose(m_kernels, lane.kernels);
     m_cache->clear();
     const std::vector<CacheKind> kinds = cacheKindsFor(lane);
     for (const CacheKind kind : kinds) addItem(m_cache, cacheName(kind), kind);
@@ -228,6 +259,8 @@ void LaneForm::readCache() {
 
 void LaneForm::read() {
     if (m_filling) return;
+    m_lane.weights = chosen(m_weights, m_lane.weights);
+    m_lane.kernels = chosen(m_kernels, m_lane.kernels);
     readCache();
     m_lane.window = {m_window->value(), m_sinks->value()};
     m_lane.padding = chosen(m_padding, m_lane.padding);
@@ -259,6 +292,7 @@ void LaneForm::updateRows() {
     const bool continuous = m_lane.batching == Batching::continuous;
     const bool plain = m_lane.mode == LaneMode::cached && m_lane.batching == Batching::single;
     const auto row = [this](QWidget* field, bool visible) { m_rows->setRowVisible(field, visible); };
+    row(m_weights, m_lane.kernels == Kernels::packed);
     row(m_cache, !plain && kind != CacheKind::none);
     row(m_dtype, has_dtype(kind));
     row(m_bits, kind == CacheKind::kivi);

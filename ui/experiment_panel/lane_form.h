@@ -27,6 +27,7 @@ signals:
     void edited();
 
 private:
+    void buildWeights();
     void buildCache();
     void buildRequests();
     void buildDrafts();
@@ -38,6 +39,8 @@ private:
     LaneSpec m_lane;
     bool m_filling = false;
     QFormLayout* m_rows;
+    QComboBox* m_kernels;
+    QComboBox* m_weights;
     QComboBox* m_cache;
     QComboBox* m_dtype;
     QComboBox* m_bits;

@@ -186,6 +186,8 @@ LaneSpec asKind(const LaneSpec& lane, int kind) {
     made.name = lane.name;
     made.faults = lane.faults;
     made.allocation = lane.allocation;
+    made.weights = lane.weights;
+    made.kernels = lane.kernels;
     // A window that a forgetting cache needed is no wish for other caches.
     const bool leaves = lane.cache.kind == CacheKind::window && made.cache.kind != CacheKind::window;
     if (lane.window.size > 0 && !leaves) made.window = lane.window;
@@ -218,6 +220,7 @@ void dropForeignSettings(LaneSpec& lane) {
     using enum CacheKind;
     const CacheSpec plain;
     const LaneSpec plainLane;
+    if (lane.kernels == Kernels::openblas) lane.weights = plainLane.weights;
     CacheSpec& cache = lane.cache;
     if (!has_dtype(cache.kind)) cache.dtype = plain.dtype;
     if (!has_capacity(cache.kind)) cache.capacity = plain.capacity;
@@ -262,6 +265,8 @@ QString laneDescription(const LaneSpec& spec) {
     if (spec.cache.capacity > 0) parts << tr("capacity %1").arg(spec.cache.capacity);
     if (!spec.prefill_partition.empty() || spec.prefill_chunk > 0)
         parts << tr("prefill in chunks of %1").arg(prefillText(spec));
+    if (spec.weights != WeightType::f32) parts << tr("%1 weights").arg(engineWord(to_string(spec.weights)));
+    if (spec.kernels == Kernels::openblas) parts << tr("products by OpenBLAS");
     if (spec.allocation == AllocationPolicy::fresh) parts << tr("fresh buffers every step");
     parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));

@@ -53,6 +53,7 @@ std::vector<LaneTableModel::Column> columnsFor(const Record& record) {
     };
     using Lane = const LaneRecord&;
     std::vector<Table::Column> columns{Table::lane};
+    if (any([](Lane lane) { return !lane_modifiers(lane.spec).empty(); })) columns.push_back(Table::weights);
     if (any([](Lane lane) { return lane.spec.batching == Batching::continuous; }))
         columns.push_back(Table::queue);
     columns.insert(columns.end(), {Table::firstToken, Table::perToken, Table::tokensPerSecond});
@@ -80,6 +81,7 @@ std::vector<PlainTable::Column> LaneTableModel::columns() const {
                 columns.push_back({1.6, anyFault ? QStringLiteral("■ speculative ⚠ faulty")
                                                  : QStringLiteral("■ speculative")});
                 break;
+            case weights: columns.push_back({1.0, QStringLiteral("f32, OpenBLAS")}); break;
             case queue:
             case firstToken:
             case perToken: columns.push_back({1.0, QStringLiteral("88.8 ms")}); break;
@@ -145,6 +147,7 @@ QVariant LaneTableModel::headerData(int section, Qt::Orientation orientation, in
 QString LaneTableModel::headerText(Column column) const {
     switch (column) {
         case lane: return tr("Lane");
+        case weights: return tr("Weights");
         case queue:
             return tr(
                 "Queue wait\u009c"
@@ -179,6 +182,7 @@ QString LaneTableModel::headerText(Column column) const {
 QString LaneTableModel::headerToolTip(Column column) {
     switch (column) {
         case lane: return tr("One way of decoding");
+        case weights: return tr("What the matrices are computed with, and who multiplies by them");
         case queue: return definitionOf("queue_ns");
         case firstToken:
             return definitionOf("ttft_ns") + QLatin1Char(' ') + tr("Median over requests and repetitions.");
@@ -195,7 +199,10 @@ QString LaneTableModel::headerToolTip(Column column) {
         case exact:
             return tr("Whether every token is the reference's; behind it the largest logit error.\n") +
                    definitionOf("relative_error") +
-                   tr(" Up to %1 is f32 rounding.").arg(formatError(f32_error_limit));
+                   tr(" Up to %1 is f32 rounding.").arg(formatError(f32_error_limit)) +
+                   tr(" Between lanes with the same bf16 weights up to %1 is rounding, with int8 or int4 %2.")
+                       .arg(formatError(error_limit(WeightType::bf16)),
+                            formatError(error_limit(WeightType::int8)));
     }
     return {};
 }
@@ -257,6 +264,7 @@ QVariant LaneTableModel::tone(const LaneSummary& s, Column column) {
 QString LaneTableModel::text(const LaneSummary& s, Column column) {
     switch (column) {
         case lane: return QString::fromStdString(s.name);
+        case weights: return QString::fromStdString(s.weights);
         case queue: return duration(s.queueNs);
         case firstToken: return duration(s.firstTokenNs);
         case perToken: return duration(s.perTokenNs);
@@ -294,6 +302,8 @@ QString LaneTableModel::text(const LaneSummary& s, Column column) {
 QString LaneTableModel::toolTip(const LaneSummary& s, Column column) {
     if (column == lane && !s.faults.empty())
         return tr("Makes mistakes on purpose: %1").arg(faultTitles(s.faults));
+    if (column == weights && s.weightBytes > 0)
+        return tr("Matrices and head: %1").arg(formatBytes(static_cast<double>(s.weightBytes)));
     if (column == against && s.agreement != Agreement::reference) {
         if (!s.whyNoRatio.empty()) return QString::fromStdString(s.whyNoRatio);
         if (!s.approximation.empty() && s.againstReference >= 0)

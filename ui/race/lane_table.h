@@ -11,13 +11,15 @@
 namespace decodescope {
 
 /// The lanes' numbers as a table: one row per lane. Goes into a `PlainTable`. Columns that no lane has
-/// anything to say in (queue wait, drafts, quality, total rate of several requests) are left out.
+/// anything to say in (type of the weights, queue wait, drafts, quality, total rate of several requests) are
+/// left out.
 class LaneTableModel : public QAbstractTableModel {
     Q_OBJECT
 
 public:
     enum Column {
         lane,
+        weights,
         queue,
         firstToken,
         perToken,

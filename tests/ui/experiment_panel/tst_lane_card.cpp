@@ -36,6 +36,7 @@ private slots:
     void fieldsOfTheKindAlone_data();
     void fieldsOfTheKindAlone();
     void kindsKeepWhatTheyShare();
+    void weightsAndProducts();
     void prefillTexts_data();
     void prefillTexts();
 };
@@ -103,6 +104,9 @@ void LaneCardTest::everySettingSurvives_data() {
     row("model in a folder", R"("mode": "speculative", "cache": {"kind": "static"},
         "draft": {"kind": "model", "model": {"path": "/some/where else"}})");
     row("beams", R"("mode": "beam", "cache": {"kind": "paged", "block": 2}, "beams": 7)");
+    row("bf16 weights", R"("mode": "naive", "weights": "bf16")");
+    row("int4 weights", R"("mode": "cached", "weights": "int4", "cache": {"kind": "kivi", "bits": 2})");
+    row("OpenBLAS", R"("mode": "cached", "kernels": "openblas", "cache": {"kind": "paged"})");
     row("one chunk", R"("mode": "cached", "cache": {"kind": "static"}, "prefill_partition": [3])");
 }
 
@@ -135,28 +139,37 @@ void LaneCardTest::fieldsOfTheKindAlone_data() {
     const auto row = [](const char* word, const char* fields) {
         QTest::newRow(word) << QString(word) << QString(fields).split(' ');
     };
-    row("naive", "laneWindow laneAllocation");
-    row("naive-batch", "laneWindow lanePadding laneAllocation");
-    row("concat", "laneDtype laneWindow lanePrefill laneAllocation");
-    row("static", "laneDtype laneCapacity laneWindow lanePrefill laneAllocation");
-    row("paged", "laneDtype laneCapacity laneBlock laneBlocks laneWindow lanePrefill laneAllocation");
-    row("int8", "laneCapacity laneWindow lanePrefill laneAllocation");
-    row("kivi4", "laneBits laneGroup laneResidual laneCapacity laneWindow lanePrefill laneAllocation");
-    row("window", "laneDtype laneCapacity laneWindow laneSinks lanePrefill laneAllocation");
-    row("batch", "laneCache laneDtype laneCapacity laneWindow lanePadding lanePrefill laneAllocation");
+    row("naive", "laneWindow laneWeights laneKernels laneAllocation");
+    row("naive-batch", "laneWindow lanePadding laneWeights laneKernels laneAllocation");
+    row("concat", "laneDtype laneWindow lanePrefill laneWeights laneKernels laneAllocation");
+    row("static", "laneDtype laneCapacity laneWindow lanePrefill laneWeights laneKernels laneAllocation");
+    row("paged",
+        "laneDtype laneCapacity laneBlock laneBlocks laneWindow lanePrefill laneWeights laneKernels "
+        "laneAllocation");
+    row("int8", "laneCapacity laneWindow lanePrefill laneWeights laneKernels laneAllocation");
+    row("kivi4",
+        "laneBits laneGroup laneResidual laneCapacity laneWindow lanePrefill laneWeights laneKernels "
+        "laneAllocation");
+    row("window",
+        "laneDtype laneCapacity laneWindow laneSinks lanePrefill laneWeights laneKernels laneAllocation");
+    row("batch",
+        "laneCache laneDtype laneCapacity laneWindow lanePadding lanePrefill laneWeights laneKernels "
+        "laneAllocation");
     row("continuous",
         "laneCache laneDtype laneCapacity laneBlock laneBlocks laneShare laneWindow "
-        "laneMaxRows laneBudget lanePrefill laneAllocation");
+        "laneMaxRows laneBudget lanePrefill laneWeights laneKernels laneAllocation");
     row("speculative",
         "laneCache laneDtype laneCapacity laneWindow laneDraftTokens laneDraftNgram "
-        "laneAcceptance lanePrefill laneAllocation");
+        "laneAcceptance lanePrefill laneWeights laneKernels laneAllocation");
     row("speculative-layers",
         "laneCache laneDtype laneCapacity laneWindow laneDraftTokens laneDraftLayers "
-        "laneAcceptance lanePrefill laneAllocation");
+        "laneAcceptance lanePrefill laneWeights laneKernels laneAllocation");
     row("speculative-model",
         "laneCache laneDtype laneCapacity laneWindow laneDraftTokens laneDraftModel "
-        "laneAcceptance lanePrefill laneAllocation");
-    row("beam", "laneCache laneDtype laneCapacity laneWindow laneBeams lanePrefill laneAllocation");
+        "laneAcceptance lanePrefill laneWeights laneKernels laneAllocation");
+    row("beam",
+        "laneCache laneDtype laneCapacity laneWindow laneBeams lanePrefill laneWeights laneKernels "
+        "laneAllocation");
 }
 
 void LaneCardTest::fieldsOfTheKindAlone() {
@@ -175,7 +188,7 @@ void LaneCardTest::fieldsOfTheKindAlone() {
           "laneCapacity",   "laneBlock",       "laneBlocks",     "laneShare",      "laneWindow",
           "laneSinks",      "lanePadding",     "laneMaxRows",    "laneBudget",     "laneDraftTokens",
           "laneDraftNgram", "laneDraftLayers", "laneDraftModel", "laneAcceptance", "laneBeams",
-          "lanePrefill",    "laneAllocation"}) {
+          "lanePrefill",    "laneAllocation",  "laneWeights",    "laneKernels"}) {
         const auto* field = card->findChild<QWidget*>(name);
         QVERIFY2(field != nullptr, name);
         QVERIFY2(!field->toolTip().isEmpty(), name);
@@ -205,6 +218,54 @@ void LaneCardTest::kindsKeepWhatTheyShare() {
     QCOMPARE(made.prefill_chunk, 4);
     QCOMPARE(made.window.size, 20);
     QCOMPARE(made.allocation, AllocationPolicy::fresh);
+}
+
+// Weights and products are chosen from their lists with the keyboard; what they say goes into the name that
+// only says the kind, and no other name.
+void LaneCardTest::weightsAndProducts() {
+    ExperimentPanel panel;
+    Experiment experiment = base();
+    experiment.lanes[1] = *lane_from_name("static");
+    panel.setExperiment(experiment);
+    panel.resize(400, 2000);
+    panel.show();
+    auto* card = panel.findChild<LaneCard*>("lane1");
+    card->setFormVisible(true);
+    auto* weights = card->findChild<QComboBox*>("laneWeights");
+    auto* kernels = card->findChild<QComboBox*>("laneKernels");
+    QCOMPARE(weights->count(), static_cast<int>(all_weight_types.size()));
+    for (int i = 0; i < weights->count(); ++i)
+        QVERIFY(!weights->itemData(i, Qt::ToolTipRole).toString().isEmpty());
+    QVERIFY(weights->focusPolicy() & Qt::TabFocus);
+    QVERIFY(kernels->focusPolicy() & Qt::TabFocus);
+    QCOMPARE(weights->currentText(), QString("f32"));
+
+    for (int i = 0; i < 3; ++i) QTest::keyClick(weights, Qt::Key_Down);
+    QVERIFY(panel.experiment().lanes[1].weights == WeightType::int8);
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("static+weights-int8"));
+    QVERIFY2(laneDescription(panel.experiment().lanes[1]).contains("int8"),
+             qPrintable(laneDescription(panel.experiment().lanes[1])));
+    chooseKind(card, "paged");
+    QVERIFY(panel.experiment().lanes[1].weights == WeightType::int8);
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("paged+weights-int8"));
+
+    // OpenBLAS has no other type than f32, so there is nothing to choose.
+    QTest::keyClick(kernels, Qt::Key_Down);
+    QVERIFY(panel.experiment().lanes[1].kernels == Kernels::openblas);
+    QVERIFY(panel.experiment().lanes[1].weights == WeightType::f32);
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("paged+openblas"));
+    QVERIFY(!weights->isVisible());
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    QTest::keyClick(kernels, Qt::Key_Up);
+    QVERIFY(weights->isVisible());
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("paged"));
+
+    experiment.lanes[1].name = "mine";
+    panel.setExperiment(experiment);
+    card = panel.findChild<LaneCard*>("lane1");
+    QTest::keyClick(card->findChild<QComboBox*>("laneWeights"), Qt::Key_End);
+    QVERIFY(panel.experiment().lanes[1].weights == WeightType::int4);
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("mine"));
 }
 
 void LaneCardTest::prefillTexts_data() {

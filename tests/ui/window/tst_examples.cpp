@@ -36,8 +36,9 @@ void ExamplesTest::comesWithOnePerSource() {
     QStringList names;
     for (const Example& example : bundledExamples()) names << QFileInfo(example.path).completeBaseName();
     QCOMPARE(names.value(0), QString("demo"));
-    for (const char* name : {"kshipra", "allocator", "one_block_lab", "race", "chunk_partitions", "quantised",
-                             "speculative", "window", "prefix_sharing", "fault_positions", "fault_padding"})
+    for (const char* name :
+         {"kshipra", "allocator", "one_block_lab", "race", "chunk_partitions", "quantised", "speculative",
+          "weights", "window", "prefix_sharing", "fault_positions", "fault_padding"})
         QVERIFY2(names.contains(name), name);
 }
 

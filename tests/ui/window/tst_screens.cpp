@@ -173,8 +173,8 @@ void ScreensTest::looksOfExamples_data() {
     QTest::addColumn<bool>("dark");
     QTest::addColumn<QSize>("size");
     int row = 0;
-    for (const char* example : {"kshipra", "quantised", "speculative", "prefix_sharing", "allocator",
-                                "chunk_partitions", "fault_positions", "fault_padding"}) {
+    for (const char* example : {"kshipra", "quantised", "weights", "speculative", "prefix_sharing",
+                                "allocator", "chunk_partitions", "fault_positions", "fault_padding"}) {
         for (int screen = 0; screen < runPages; ++screen, ++row) {
             QTest::addRow("%s-%s", example, pageNames[screen])
                 << QString(example) << screen << (row % 2 == 1) << QSize(row % 3 == 2 ? 1100 : 1440, 900);
