@@ -79,10 +79,11 @@ private slots:
              tinyRun("naive,concat") + QStringList{"--drive", "fixed", "--fixed-ids", "9,2"});
         json("record with verdicts", tinyRun("naive,static+position-restart") + QStringList{"--verdict"});
         json("record of what broke", tinyRun("naive,concat+concat-wrong-axis"));
+        json("record of weights", tinyRun("static,static+weights-int8,naive+openblas"));
         json("record without room", tinyRun("naive,static") + QStringList{"--capacity", "6"});
         json("record of beams", tinyRun("beam") + QStringList{"--drive", "free"});
         const QStringList tiny = {"--model", "preset:tiny"};
-        QStringList run = tinyRun("naive,int8,speculative");
+        QStringList run = tinyRun("naive+openblas,int8+weights-int4,speculative");
         run.resize(run.size() - 2);
         lines("lanes", run);
         const QStringList fault = {"diagnose", traces + "gpt2-restart"};
@@ -109,13 +110,14 @@ private slots:
         json("account", account + QStringList{"--format", "json"});
         json("account without a run", account + QStringList{"--no-run", "--format", "json"});
         lines("account lines", account, "account_line");
-        const QStringList grid = QStringList{"--lanes",   "naive,static+position-restart,int8,continuous",
-                                             "-p",        "6",
-                                             "-n",        "3",
-                                             "-d",        "0,4",
-                                             "-r",        "2",
-                                             "--seconds", "0"} +
-                                 tiny;
+        const QStringList grid =
+            QStringList{"--lanes",   "naive+weights-bf16,static+position-restart,int8,continuous",
+                        "-p",        "6",
+                        "-n",        "3",
+                        "-d",        "0,4",
+                        "-r",        "2",
+                        "--seconds", "0"} +
+            tiny;
         json("bench", QStringList{"bench", "--format", "json"} + grid);
         json("bench without repetition",
              QStringList{"bench", "--format", "json", "--lanes", "static", "-p", "4", "-n", "0", "-r", "1"} +
@@ -272,6 +274,10 @@ private slots:
         row("given tokens, other drive", "\"new_tokens\": 4", "\"new_tokens\": 4, \"fixed_ids\": [1, 2, 3]");
         row("two models", "\"path\": \"demo\"", "\"path\": \"demo\", \"preset\": \"tiny\"");
         row("seed without preset", "\"path\": \"demo\"", "\"path\": \"demo\", \"seed\": 1");
+        row("unknown weights", "\"mode\": \"cached\"", "\"mode\": \"cached\", \"weights\": \"int3\"");
+        row("unknown kernels", "\"mode\": \"cached\"", "\"mode\": \"cached\", \"kernels\": \"mkl\"");
+        row("OpenBLAS on bf16", "\"mode\": \"cached\"",
+            "\"mode\": \"cached\", \"weights\": \"bf16\", \"kernels\": \"openblas\"");
         row("odd group", "\"kind\": \"static\"", "\"kind\": \"kivi\", \"group\": 12");
         row("other schema", "experiment/1", "experiment/2");
     }
