@@ -6,11 +6,8 @@ namespace decodescope {
 std::uint64_t matrix_bytes(const Weights& weights) {
     std::uint64_t bytes = 0;
     const auto add = [&](const Linear& linear) {
-        if (linear.packed != nullptr)
-            bytes += prepared_matrix_bytes(weights.type, linear.n_in, linear.n_out);
-        else
-            bytes += static_cast<std::uint64_t>(linear.n_in) * static_cast<std::uint64_t>(linear.n_out) *
-                     sizeof(float);
+        bytes += linear.bytes() -
+                 (linear.bias != nullptr ? static_cast<std::uint64_t>(linear.n_out) * sizeof(float) : 0);
     };
     for (const LayerWeights& layer : weights.layers) {
         for (const Linear* linear :

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/counting_backend.h"
 
-
 namespace decodescope {
 
 namespace {

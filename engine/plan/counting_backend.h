@@ -32,7 +32,6 @@ public:
     Result<std::shared_ptr<const Weights>> prepare(std::shared_ptr<const Weights> weights, WeightType type,
                                                    const std::shared_ptr<MemoryLedger>& ledger,
                                                    std::stop_token stop) override {
-        prepared_ = type;
         return inner_.prepare(std::move(weights), type, ledger, std::move(stop));
     }
     void product(const ProductCall& call) override;
@@ -53,7 +52,6 @@ private:
     void count_product(const Linear& w, int rows);
 
     Backend& inner_;
-    WeightType prepared_ = WeightType::f32;  // last
     BackendCounts counts_;
 };
 

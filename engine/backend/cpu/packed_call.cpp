@@ -68,13 +68,15 @@ void PackedCall::multiply(const PreparedRows& rows, int begin, int end, int work
     finish.n_out = call_.w->n_out;
     finish.accumulate = call_.accumulate;
     if (call_.gate == nullptr) finish.activation = call_.activation;
-    if (call_.largest != nullptr)
-        finish.best = bests_.data() + static_cast<std::ptrdiff_t>(worker) * call_.rows;
+    RowBest* best =
+        call_.largest != nullptr ? bests_.data() + static_cast<std::ptrdiff_t>(worker) * call_.rows : nullptr;
+    if (call_.gate == nullptr) finish.best = best;
     rows.multiply(*call_.w->packed, begin, end, finish);
     if (call_.gate == nullptr) return;
     finish.bias = call_.gate->bias;
     finish.activation = call_.activation;
     finish.multiply = true;
+    finish.best = best;
     rows.multiply(*call_.gate->packed, begin, end, finish);
 }
 

@@ -92,24 +92,13 @@ void pack_group(WeightType type, const float* x, int j, std::byte* panel, int g)
 
 }  // namespace
 
-std::size_t PackedMatrix::panel_bytes(WeightType type, int n_in) {
-    switch (type) {
-        case WeightType::f32: return at(n_in) * 64;
-        case WeightType::f16: return at((n_in + 1) / 2) * 64;
-        case WeightType::bf16: return at((n_in + 1) / 2) * 64;
-        case WeightType::int8:
-        case WeightType::int4: break;
-    }
-    return at((n_in / weight_group + 1) / 2) * record_bytes(type);
-}
-
 void PackedMatrix::pack(const float* weight, int panel) {
     std::byte* to = data_ + at(panel) * panel_bytes_;
     const int first = panel * panel_rows;
     const int n_row = std::min(panel_rows, n_out_ - first);
     const float* rows = weight + std::int64_t{first} * n_in_;
     if (n_row < panel_rows || (type_ == WeightType::bf16 && n_in_ % 2 != 0)) std::memset(to, 0, panel_bytes_);
-    if (grouped(type_)) {
+    if (has_groups(type_)) {
         for (int g = 0; g < n_in_ / weight_group; ++g) {
             for (int j = 0; j < n_row; ++j) {
                 pack_group(type_, rows + std::int64_t{j} * n_in_ + g * weight_group, j, to, g);

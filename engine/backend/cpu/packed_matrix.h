@@ -21,37 +21,31 @@ namespace decodescope {
 /// Does not own its bytes.
 class PackedMatrix {
 public:
-    static constexpr int panel_rows = 16;
+    static constexpr int panel_rows = weight_panel;
     static constexpr int code_offset_int8 = 128;
     static constexpr int code_offset_int4 = 8;
     static constexpr std::size_t scale_bytes = 64;  ///< of one record
     /// Bytes of the codes of one group in a panel.
     static constexpr std::size_t group_bytes(WeightType type) { return type == WeightType::int8 ? 512 : 256; }
     static constexpr std::size_t record_bytes(WeightType type) { return scale_bytes + 2 * group_bytes(type); }
-    static constexpr bool grouped(WeightType type) {
-        return type == WeightType::int8 || type == WeightType::int4;
-    }
-
     /// Whether rows of n_in weights can be stored as `type`: whole groups.
     static constexpr bool fits(WeightType type, int n_in) {
-        return !grouped(type) || n_in % weight_group == 0;
+        return !has_groups(type) || n_in % weight_group == 0;
     }
-    static std::size_t panel_bytes(WeightType type, int n_in);
-    static int n_panel(int n_out) { return (n_out + panel_rows - 1) / panel_rows; }
     /// Bytes that a matrix takes.
-    static std::size_t bytes(WeightType type, int n_in, int n_out) {
-        return panel_bytes(type, n_in) * static_cast<std::size_t>(n_panel(n_out));
+    static constexpr std::size_t bytes(WeightType type, int n_in, int n_out) {
+        return static_cast<std::size_t>(prepared_matrix_bytes(type, n_in, n_out));
     }
 
     PackedMatrix() = default;
     /// `data`: `bytes(type, n_in, n_out)` bytes on a 64-byte border, zero-filled or overwritten by `pack`.
     PackedMatrix(WeightType type, int n_in, int n_out, std::byte* data)
-        : type_(type), n_in_(n_in), n_out_(n_out), panel_bytes_(panel_bytes(type, n_in)), data_(data) {}
+        : type_(type), n_in_(n_in), n_out_(n_out), panel_bytes_(bytes(type, n_in, panel_rows)), data_(data) {}
 
     WeightType type() const { return type_; }
     int n_in() const { return n_in_; }
     int n_out() const { return n_out_; }
-    int n_panel() const { return n_panel(n_out_); }
+    int n_panel() const { return (n_out_ + panel_rows - 1) / panel_rows; }
     std::size_t bytes() const { return panel_bytes_ * static_cast<std::size_t>(n_panel()); }
     const std::byte* panel(int i) const { return data_ + static_cast<std::size_t>(i) * panel_bytes_; }
 

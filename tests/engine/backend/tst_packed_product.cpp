@@ -107,7 +107,7 @@ double relative_error(const std::vector<float>& y, const std::vector<double>& ri
 /// What rounding the inputs may cost: nothing for f32 inputs, 2^-9 of each for bf16, 1/254 of the largest of
 /// 32 for bytes; sums of many such errors stay well below their largest value.
 double error_limit(WeightType type, int rows) {
-    if (PackedMatrix::grouped(type)) return has_byte_dots() ? 0.05 : 1e-5;
+    if (has_groups(type)) return has_byte_dots() ? 0.05 : 1e-5;
     return type == WeightType::bf16 && rows > 8 && has_bf16_dots() ? 0.02 : 1e-5;
 }
 
@@ -210,7 +210,7 @@ private slots:
         QTest::addColumn<int>("n_out");
         for (const std::int64_t target : instruction_sets()) {
             for (const WeightType type : all_weight_types) {
-                for (const auto& [n_in, n_out] : {std::pair{7, 5}, std::pair{96, 40}, std::pair{320, 1001}}) {
+                for (const auto& [n_in, n_out] : {std::pair{7, 5}, std::pair{96, 40}, std::pair{320, 201}}) {
                     if (!PackedMatrix::fits(type, n_in)) continue;
                     QTest::addRow("%s, %s, %d -> %d", hwy::TargetName(target), to_string(type), n_in, n_out)
                         << static_cast<int>(type) << qint64{target} << n_in << n_out;
@@ -279,7 +279,8 @@ private slots:
                 call.y = y.data();
                 backend->product(call);
                 const double error = relative_error(y, right);
-                QVERIFY2(error < error_limit(kind, rows),
+                // Two sums that are multiplied are wrong by both, and far from their middle.
+                QVERIFY2(error < error_limit(kind, rows) * (call.gate != nullptr ? 4 : 1),
                          qPrintable(QStringLiteral("%1 rows, case %2: %3").arg(rows).arg(what).arg(error)));
                 for (int r = 0; r < rows; ++r) {
                     const auto row = y.begin() + std::ptrdiff_t{r} * n_out;
@@ -313,7 +314,7 @@ private slots:
         QCOMPARE(a.get(), b.get());
         QVERIFY(a->head.packed != nullptr && c->head.packed != nullptr && weights->head.packed == nullptr);
         QCOMPARE(ledger->live(Owner::weights), before + a->prepared_bytes + c->prepared_bytes);
-        QVERIFY(a->bytes_read_per_step() < c->bytes_read_per_step() / 3);
+        QVERIFY(a->bytes_read_per_step() < c->bytes_read_per_step() / 2);
         QCOMPARE(first_layers(a, 1)->layers.front().attn_qkv.packed, a->layers.front().attn_qkv.packed);
     }
 
