@@ -44,6 +44,8 @@ Result<std::shared_ptr<const Weights>> PackedModels::get(std::shared_ptr<const W
     const Weights* from = weights.get();
     auto view = view_of(std::move(weights));
     view->type = type;
+    view->hash = from->hash;
+    view->compute_hash = from->compute_hash;
     const std::vector<Linear*> products = products_of(*view);
     std::size_t bytes = 0;
     for (const Linear* linear : products) {

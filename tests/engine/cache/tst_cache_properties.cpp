@@ -10,6 +10,7 @@
 #include "engine/model/preset.h"
 #include "engine/verify/logit_comparison.h"
 #include "tests/engine/cache/cache_driver.h"
+#include "tests/engine/prepared.h"
 
 using namespace decodescope;
 using namespace decodescope::test;
@@ -254,7 +255,7 @@ private slots:
         // One thread, so that every product is summed in the same order.
         const auto backend = make_cpu_backend(1);
         QVERIFY(one.config.validate());
-        const auto weights = random_model(one.config, seed, ledger);
+        const auto weights = test::prepared(random_model(one.config, seed, ledger), *backend);
         const Logits expected = without_cache(one, *weights, *backend, ledger);
         QVERIFY(!expected.empty());
         // Attention matters: seeing only itself changes a row's later tokens.
@@ -296,7 +297,7 @@ private slots:
         const auto ledger = std::make_shared<MemoryLedger>();
         ledger->set_poison(true);
         const auto backend = make_cpu_backend(2);
-        const auto weights = random_model(one.config, seed, ledger);
+        const auto weights = test::prepared(random_model(one.config, seed, ledger), *backend);
         Dice dice(seed + 5);
         const Window window{dice.roll(1, 20), dice.roll(0, 4)};
         const Logits expected = without_cache(one, *weights, *backend, ledger, window);

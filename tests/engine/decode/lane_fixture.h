@@ -14,6 +14,7 @@
 #include "engine/model/preset.h"
 #include "engine/verify/logit_comparison.h"
 #include "engine/verify/verify_context.h"
+#include "tests/engine/prepared.h"
 
 namespace decodescope::test {
 
@@ -51,7 +52,7 @@ struct LaneFixture {
     explicit LaneFixture(int n_positions = 64, std::string_view preset = "tiny") {
         ModelConfig config = *preset_config(preset);
         config.n_positions = n_positions;
-        weights = lively_weights(config, 5, ledger);
+        weights = prepared(lively_weights(config, 5, ledger), *backend);
     }
 
     std::unique_ptr<Lane> lane(const LaneSpec& spec, std::shared_ptr<const Weights> draft = nullptr) {

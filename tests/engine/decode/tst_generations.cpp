@@ -49,7 +49,7 @@ private slots:
         const auto loaded =
             load_model({.path = "demo", .preset = {}, .seed = 0}, std::make_shared<MemoryLedger>());
         QVERIFY2(loaded, loaded ? "" : loaded.error().message.c_str());
-        weights_ = loaded->weights;
+        weights_ = test::prepared(loaded->weights, *backend_);
         for (const char* name : {"demo_generations.safetensors", "demo_beams.safetensors"}) {
             QVERIFY2(
                 weights_hash(*weights_) == Goldens(name).model(),

@@ -10,6 +10,7 @@
 #include "engine/model/forward.h"
 #include "engine/model/preset.h"
 #include "engine/model/rotary.h"
+#include "tests/engine/prepared.h"
 
 using namespace decodescope;
 
@@ -306,8 +307,8 @@ private slots:
         QFETCH(int, n_before);
         QFETCH(int, error_kind);
         const auto ledger = std::make_shared<MemoryLedger>();
-        const auto weights = *random_weights(*preset_config("tiny"), 1, ledger);
         const auto backend = make_cpu_backend(1);
+        const auto weights = test::prepared(*random_weights(*preset_config("tiny"), 1, ledger), *backend);
         Workspace workspace(ledger);
         CallTokens call;
         call.add_row(std::vector<std::int32_t>{token}, n_before);
@@ -318,8 +319,8 @@ private slots:
 
     void onlyTheLogitsThatAreAskedFor() {
         const auto ledger = std::make_shared<MemoryLedger>();
-        const auto weights = *random_weights(*preset_config("tiny"), 1, ledger);
         const auto backend = make_cpu_backend(1);
+        const auto weights = test::prepared(*random_weights(*preset_config("tiny"), 1, ledger), *backend);
         Workspace workspace(ledger);
         CallTokens call;
         call.add_row(std::vector<std::int32_t>{1, 2, 3}, 0);
@@ -356,24 +357,31 @@ private slots:
         QCOMPARE(ledger->total(), bytes);  // kept alive, not copied
     }
 
+    void threadsDoNotChangeTheResult_data() {
+        QTest::addColumn<int>("type");
+        for (const WeightType type : all_weight_types)
+            QTest::newRow(to_string(type)) << static_cast<int>(type);
+    }
     void threadsDoNotChangeTheResult() {
+        QFETCH(int, type);
         const auto ledger = std::make_shared<MemoryLedger>();
-        const auto weights = *random_weights(*preset_config("tiny"), 1, ledger);
+        ModelConfig config = *preset_config("tiny");
+        config.d_ff = 1024;  // enough to do for several threads
+        const auto weights = *random_weights(config, 1, ledger);
         std::vector<std::int32_t> tokens(48);
         for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<std::int32_t>(i * 7 % 64);
         std::vector<std::vector<float>> rows;
-        for (const int threads : {1, 2, 5}) {
+        for (const int threads : {1, 2, 2, 5}) {
             const auto backend = make_cpu_backend(threads);
+            const auto packed = test::prepared(weights, *backend, static_cast<WeightType>(type));
             Workspace workspace(ledger);
             CallTokens call;
             call.add_row(tokens, 0);
-            const auto output = forward(*weights, call, all_rows(call), nullptr, {}, workspace, *backend);
+            const auto output = forward(*packed, call, all_rows(call), nullptr, {}, workspace, *backend);
             QVERIFY(output);
             rows.emplace_back(output->logits.begin(), output->logits.end());
         }
-        for (std::size_t i = 0; i < rows[0].size(); ++i) {
-            QVERIFY(std::abs(rows[0][i] - rows[1][i]) < 1e-5f && std::abs(rows[0][i] - rows[2][i]) < 1e-5f);
-        }
+        for (const auto& other : rows) QVERIFY(other == rows[0]);
     }
 };
 
