@@ -102,7 +102,9 @@ public:
         const bool few = n_row_ <= few_rows;
         const bool in_place = f32_in_place_ || (few && half_in_place_);
         const int most = few && in_place ? most_slots : tile_slots;
-        std::fill_n(scratch_.next_range.begin(), n_query_, std::size_t{0});
+        for (int i = 0; i < n_query_; ++i) {
+            scratch_.ahead[static_cast<std::size_t>(i)] = call_.plan->visible(b_, first_ + i);
+        }
         for (const SlotRange& segment : scratch_.segments) {
             for (std::int32_t begin = segment.begin; begin < segment.end; begin += most) {
                 const SlotRange slots{begin, std::min(begin + most, segment.end)};
@@ -141,22 +143,23 @@ private:
     }
 
     void begin_rows() {
+        const float scale = call_.scale * 1.44269504f;  // weights are powers of 2
         for (int r = 0; r < n_row_; ++r) {
             const float* from = call_.q + place(r, call_.q_stride);
             float* to = q_ + std::int64_t{r} * width_;
-            for (int i = 0; i < call_.head_dim; ++i) to[i] = from[i] * call_.scale;
+            for (int i = 0; i < call_.head_dim; ++i) to[i] = from[i] * scale;
             std::fill(to + call_.head_dim, to + width_, 0.0f);
         }
         std::fill_n(out_, std::int64_t{n_row_} * width_, 0.0f);
         std::fill_n(sums_, std::int64_t{n_row_} * sums_per_row, 0.0f);
-        std::fill_n(largest_, n_row_, -std::numeric_limits<float>::infinity());
+        std::fill_n(largest_, most_rows, -std::numeric_limits<float>::infinity());
+        std::fill_n(factors_, most_rows, 1.0f);
     }
 
     void end_rows() {
         const std::int64_t stride = std::int64_t{call_.n_head} * call_.head_dim;
         for (int r = 0; r < n_row_; ++r) {
-            float sum = 0.0f;
-            for (int i = 0; i < sums_per_row; ++i) sum += sums_[r * sums_per_row + i];
+            const float sum = sum_of(sums_ + std::int64_t{r} * sums_per_row);
             // Nothing seen, nothing summed; a NaN stays one.
             const float factor = sum == 0.0f ? 0.0f : 1.0f / sum;
             const float* from = out_ + std::int64_t{r} * width_;
@@ -165,25 +168,36 @@ private:
         }
     }
 
+    static float sum_of(const float* parts) {
+        float by_four[4] = {};
+        for (int i = 0; i < sums_per_row; ++i) by_four[i % 4] += parts[i];
+        return (by_four[0] + by_four[1]) + (by_four[2] + by_four[3]);
+    }
+
     /// What each query sees of these slots; tiles come in ascending order.
     void look_at(SlotRange slots) {
+        const int n_slot = slots.end - slots.begin;
         for (int i = 0; i < n_query_; ++i) {
-            const auto ranges = call_.plan->visible(b_, first_ + i);
             Seen& seen = scratch_.seen[static_cast<std::size_t>(i)];
-            std::size_t& next = scratch_.next_range[static_cast<std::size_t>(i)];
+            std::span<const SlotRange>& ahead = scratch_.ahead[static_cast<std::size_t>(i)];
+            while (!ahead.empty() && ahead.front().end <= slots.begin) ahead = ahead.subspan(1);
+            seen.whole =
+                !ahead.empty() && ahead.front().begin <= slots.begin && ahead.front().end >= slots.end;
+            if (seen.whole && n_slot % width_step == 0) {  // nobody asks for bits
+                seen.begin = 0;
+                seen.end = n_slot;
+                continue;
+            }
             seen.begin = seen.end = 0;
             seen.bits.fill(0);
-            int n = 0;
-            while (next < ranges.size() && ranges[next].end <= slots.begin) ++next;
-            for (std::size_t j = next; j < ranges.size() && ranges[j].begin < slots.end; ++j) {
-                const int begin = std::max(ranges[j].begin - slots.begin, 0);
-                const int end = std::min(ranges[j].end, slots.end) - slots.begin;
-                if (n == 0) seen.begin = begin;
+            for (const SlotRange& range : ahead) {
+                if (range.begin >= slots.end) break;
+                const int begin = std::max(range.begin - slots.begin, 0);
+                const int end = std::min(range.end, slots.end) - slots.begin;
+                if (seen.end == 0) seen.begin = begin;
                 seen.end = end;
-                n += end - begin;
                 set_bits(begin, end, seen);
             }
-            seen.whole = n == slots.end - slots.begin;
         }
     }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/backend/backend.h"
@@ -17,8 +18,8 @@ int query_block(int n_head, int n_kv_head);
 /// Work memory of one worker of an attention call.
 struct AttendScratch {
     std::vector<SlotRange> segments;  ///< slots that any query of the block sees
-    std::array<attend_kernels::Seen, attend_kernels::most_rows> seen;  ///< of each query, in the tile
-    std::array<std::size_t, attend_kernels::most_rows> next_range{};   ///< of each query, the first ahead
+    std::array<attend_kernels::Seen, attend_kernels::most_rows> seen;         ///< of each query, in the tile
+    std::array<std::span<const SlotRange>, attend_kernels::most_rows> ahead;  ///< its ranges not passed yet
 };
 
 /// Scratch floats that one worker needs.

@@ -14,8 +14,8 @@
 #define HWY_TARGET_INCLUDE "engine/backend/cpu/attend_kernels.cpp"
 #include <hwy/foreach_target.h>
 // clang-format off
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
-#include <hwy/contrib/math/math-inl.h>
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -25,6 +25,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, width_step>;
 using V = hn::Vec<D>;
 constexpr int lanes = static_cast<int>(hn::MaxLanes(D()));
+
+// How far ahead of the sums memory is asked for: they leave the processor little room to look ahead itself.
+constexpr int ahead_bytes = 2048;
+constexpr int line_bytes = 64;
 
 // How many vectors of sums the registers hold beside what is multiplied.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
@@ -58,6 +62,18 @@ struct FromBf16 {
     }
 };
 
+/// Asks for the four slots that lie `ahead_bytes` behind `from`.
+template <class From>
+HWY_INLINE void fetch_ahead(const typename From::Element* from, std::int64_t stride, int width) {
+    const auto slot_bytes = stride * static_cast<std::int64_t>(sizeof *from);
+    const auto row_bytes = width * static_cast<int>(sizeof *from);
+    const char* at = reinterpret_cast<const char*>(from) +
+                     std::max<std::int64_t>(1, ahead_bytes / slot_bytes) * slot_bytes;
+    for (int i = 0; i < 4; ++i, at += slot_bytes) {
+        for (int j = 0; j < row_bytes; j += line_bytes) hwy::Prefetch(at + j);
+    }
+}
+
 template <class From>
 HWY_INLINE V products(const float* q, const typename From::Element* k, int width) {
     V sum = hn::Mul(hn::LoadU(D(), q), From::load(k));
@@ -73,14 +89,6 @@ template <class From>
 void score_row(const float* q, const typename From::Element* k, std::int64_t stride, int width, int n_slot,
                float* scores) {
     for (int s = 0; s < n_slot; ++s) scores[s] = hn::GetLane(products<From>(q, k + s * stride, width));
-}
-
-template <class From>
-void score_rows(const float* q, int n_row, const typename From::Element* k, std::int64_t stride, int width,
-                int n_slot, float* scores, std::int64_t score_stride) {
-    for (int r = 0; r < n_row; ++r) {
-        score_row<From>(q + r * width, k, stride, width, n_slot, scores + r * score_stride);
-    }
 }
 
 void to_columns(const float* k, std::int64_t stride, int n_slot, int width, float* columns) {
@@ -131,6 +139,7 @@ void score_row(const float* q, const typename From::Element* k, std::int64_t str
     for (int s = 0; s < n_slot; s += lanes) {
         const auto at = [&](int i) { return k + std::min(s + i, n_slot - 1) * stride; };
         const V sums = sums_of_blocks([&](int i) HWY_ATTR {
+            fetch_ahead<From>(k + (s + 4 * i) * stride, stride, width);
             const V a = products<From>(q, at(4 * i), width);
             const V b = products<From>(q, at(4 * i + 1), width);
             const V c = products<From>(q, at(4 * i + 2), width);
@@ -141,35 +150,41 @@ void score_row(const float* q, const typename From::Element* k, std::int64_t str
     }
 }
 
-/// Up to four rows: a key that is loaded once meets all of them. Rows behind the last one repeat it.
-template <class From>
-void score_rows(const float* q, int n_row, const typename From::Element* k, std::int64_t stride, int width,
-                int n_slot, float* scores, std::int64_t score_stride) {
+/// Some rows by four slots: a key that is loaded once meets all of them. Slots behind the last one repeat it.
+template <int rows, class From>
+void score_rows(const float* q, const typename From::Element* k, std::int64_t stride, int width, int n_slot,
+                float* scores, std::int64_t score_stride) {
     const D tag;
-    constexpr int slots = lanes / 4;
-    const float* q1 = q + std::min(1, n_row - 1) * width;
-    const float* q2 = q + std::min(2, n_row - 1) * width;
-    const float* q3 = q + std::min(3, n_row - 1) * width;
-    for (int s = 0; s < n_slot; s += slots) {
-        const V sums = sums_of_blocks([&](int i) HWY_ATTR {
-            const auto* key = k + std::min(s + i, n_slot - 1) * stride;
-            V a = hn::Zero(tag);
-            V b = a;
-            V c = a;
-            V d = a;
-            for (int j = 0; j < width; j += lanes) {
-                const V part = From::load(key + j);
-                a = hn::MulAdd(hn::LoadU(tag, q + j), part, a);
-                b = hn::MulAdd(hn::LoadU(tag, q1 + j), part, b);
-                c = hn::MulAdd(hn::LoadU(tag, q2 + j), part, c);
-                d = hn::MulAdd(hn::LoadU(tag, q3 + j), part, d);
+    for (int s = 0; s < n_slot; s += 4) {
+        const typename From::Element* keys[4];
+        V sums[rows][4];
+        fetch_ahead<From>(k + s * stride, stride, width);
+        HWY_UNROLL(4)
+        for (int i = 0; i < 4; ++i) keys[i] = k + std::min(s + i, n_slot - 1) * stride;
+        HWY_UNROLL(4)
+        for (int r = 0; r < rows; ++r) {
+            HWY_UNROLL(4)
+            for (int i = 0; i < 4; ++i) sums[r][i] = hn::Zero(tag);
+        }
+        for (int j = 0; j < width; j += lanes) {
+            V parts[4];
+            HWY_UNROLL(4)
+            for (int i = 0; i < 4; ++i) parts[i] = From::load(keys[i] + j);
+            HWY_UNROLL(4)
+            for (int r = 0; r < rows; ++r) {
+                const V row = hn::LoadU(tag, q + r * width + j);
+                HWY_UNROLL(4)
+                for (int i = 0; i < 4; ++i) sums[r][i] = hn::MulAdd(row, parts[i], sums[r][i]);
             }
-            return sums_in_blocks(a, b, c, d);
+        }
+        const V all = sums_of_blocks([&](int r) HWY_ATTR {
+            return r < rows ? sums_in_blocks(sums[r][0], sums[r][1], sums[r][2], sums[r][3]) : hn::Zero(tag);
         });
-        HWY_ALIGN float both[lanes];
-        hn::Store(sums, tag, both);
-        for (int i = 0; i < std::min(slots, n_slot - s); ++i) {
-            for (int r = 0; r < n_row; ++r) scores[r * score_stride + s + i] = both[4 * i + r];
+        HWY_ALIGN float blocks[lanes];
+        hn::Store(all, tag, blocks);
+        HWY_UNROLL(4)
+        for (int r = 0; r < rows; ++r) {
+            std::memcpy(scores + r * score_stride + s, blocks + 4 * r, 4 * sizeof(float));
         }
     }
 }
@@ -243,13 +258,23 @@ void to_columns(const float* k, std::int64_t stride, int n_slot, int width, floa
 template <class From>
 void score_few_from(const float* q, const Entries& k, int width, const Tile& tile) {
     const auto* keys = static_cast<const typename From::Element*>(k.at);
-    for (int r = 0; r < tile.n_row; r += 4) {
-        const int n = std::min(4, tile.n_row - r);
-        float* scores = tile.scores + r * tile.stride;
-        if (n == 1)
-            score_row<From>(q + r * width, keys, k.stride, width, tile.n_slot, scores);
-        else
-            score_rows<From>(q + r * width, n, keys, k.stride, width, tile.n_slot, scores, tile.stride);
+    int r = 0;
+#if HWY_TARGET != HWY_SCALAR
+    const auto together = [&](auto rows) {
+        score_rows<rows(), From>(q + r * width, keys, k.stride, width, tile.n_slot,
+                                 tile.scores + r * tile.stride, tile.stride);
+        r += rows();
+    };
+    if constexpr (lanes >= 16) {
+        while (tile.n_row - r >= 4) together(std::integral_constant<int, 4>());
+        if (tile.n_row - r == 3) together(std::integral_constant<int, 3>());
+    }
+    if constexpr (lanes >= 8) {
+        while (tile.n_row - r >= 2) together(std::integral_constant<int, 2>());
+    }
+#endif
+    for (; r < tile.n_row; ++r) {
+        score_row<From>(q + r * width, keys, k.stride, width, tile.n_slot, tile.scores + r * tile.stride);
     }
 }
 
@@ -302,7 +327,13 @@ HWY_INLINE void panel(const Product<From>& p, int column) {
     for (int k = p.begin; k < p.end; ++k, b += b_stride) {
         V parts[vectors];
         HWY_UNROLL(8)
-        for (int i = 0; i < vectors; ++i) parts[i] = From::load(b + i * lanes);
+        for (int i = 0; i < vectors; ++i) {
+            parts[i] = From::load(b + i * lanes);
+            if constexpr (rows <= 4) {
+                if (i * lanes * sizeof *b % line_bytes == 0)
+                    hwy::Prefetch(reinterpret_cast<const char*>(b + i * lanes) + ahead_bytes);
+            }
+        }
         HWY_UNROLL(8)
         for (int r = 0; r < rows; ++r) {
             const V factor = hn::Set(tag, a[r * a_stride + k]);
@@ -346,11 +377,9 @@ HWY_INLINE void in_groups(int n_row, Each&& each) {
         for (; n_row - r >= 6; r += 6) each(std::integral_constant<int, 6>(), r);
     }
     for (; n_row - r >= 4; r += 4) each(std::integral_constant<int, 4>(), r);
-    if (n_row - r >= 2) {
-        each(std::integral_constant<int, 2>(), r);
-        r += 2;
-    }
-    if (n_row > r) each(std::integral_constant<int, 1>(), r);
+    if (n_row - r == 3) each(std::integral_constant<int, 3>(), r);
+    if (n_row - r == 2) each(std::integral_constant<int, 2>(), r);
+    if (n_row - r == 1) each(std::integral_constant<int, 1>(), r);
 }
 
 void score_many(const float* q, const float* columns, int width, const Tile& tile) {
@@ -399,67 +428,108 @@ void mix(const Tile& tile, const float* factors, const Entries& v, int width, fl
     }
 }
 
-/// Returns the factor of the row.
+/// 2^x for x <= 0, at least 2^-126. The polynomial is the minimax one of 2^x on [-1/2, 1/2] for its degree
+/// (Remez); relative error 2e-9 before rounding.
+HWY_INLINE V power_of_two(V x) {
+    const D tag;
+    const hn::RebindToSigned<D> whole;
+    // Adding 1.5 * 2^23 rounds to a whole number, which then is in the low bits.
+    const V rounding = hn::Set(tag, 12582912.0f);
+    x = hn::Max(x, hn::Set(tag, -126.0f));
+    const V shifted = hn::Add(x, rounding);
+    const V rest = hn::Sub(x, hn::Sub(shifted, rounding));
+    V power = hn::MulAdd(hn::Set(tag, 0.00015345812f), rest, hn::Set(tag, 0.0013399931f));
+    power = hn::MulAdd(power, rest, hn::Set(tag, 0.0096184891f));
+    power = hn::MulAdd(power, rest, hn::Set(tag, 0.055503286f));
+    power = hn::MulAdd(power, rest, hn::Set(tag, 0.24022646f));
+    power = hn::MulAdd(power, rest, hn::Set(tag, 0.69314718f));
+    power = hn::MulAdd(power, rest, hn::Set(tag, 1.0f));
+    return hn::BitCast(tag,
+                       hn::Add(hn::BitCast(whole, power), hn::ShiftLeft<23>(hn::BitCast(whole, shifted))));
+}
+
+/// Lanes s, s + 1, ... of the tile that a query sees.
+HWY_INLINE hn::Mask<D> seen_lanes(const Seen& seen, int s) {
+    const std::uint64_t word = seen.bits[static_cast<std::size_t>(s / 64)] >> (s % 64);
+    std::uint8_t bytes[sizeof word];
+    std::memcpy(bytes, &word, sizeof word);
+    return hn::LoadMaskBits(D(), bytes);
+}
+
+/// The largest score that a row sees.
 template <bool masked>
-HWY_INLINE float soften_row(const Seen& seen, int n_slot, float* scores, float& largest, float* row_sums) {
+HWY_INLINE float largest_score(const Seen& seen, int n_slot, const float* scores, float* sums) {
     const D tag;
     const V zero = hn::Zero(tag);
     const V nothing = hn::Set(tag, -std::numeric_limits<float>::infinity());
-    const auto mask = [&](int s) HWY_ATTR {
-        const std::uint64_t word = seen.bits[static_cast<std::size_t>(s / 64)] >> (s % 64);
-        std::uint8_t bytes[sizeof word];
-        std::memcpy(bytes, &word, sizeof word);
-        return hn::LoadMaskBits(tag, bytes);
-    };
-    // 0 as long as every score is finite, else NaN: neither Max nor Exp lets a NaN through by itself.
+    // 0 as long as every score is finite, else NaN: neither Max nor the power lets a NaN through by itself.
     V poison = zero;
     V top = nothing;
     for (int s = 0; s < n_slot; s += lanes) {
         V score = hn::LoadU(tag, scores + s);
         if constexpr (masked) {
-            const auto visible = mask(s);
+            const auto visible = seen_lanes(seen, s);
             poison = hn::MulAdd(hn::IfThenElseZero(visible, score), zero, poison);
             score = hn::IfThenElse(visible, score, nothing);
-            hn::StoreU(score, tag, scores + s);
         } else {
             poison = hn::MulAdd(score, zero, poison);
         }
         top = hn::Max(top, score);
     }
-    const float before = largest;
-    const float here = hn::GetLane(hn::MaxOfLanes(tag, top));
-    float factor = 1.0f;
-    V sums = hn::LoadU(tag, row_sums);
-    if (here > before) {
-        largest = here;
-        const V change = hn::Exp(tag, hn::Set(tag, before - here));
-        factor = hn::GetLane(change);
-        sums = hn::Mul(sums, change);
-    }
+    hn::StoreU(hn::Add(hn::LoadU(tag, sums), poison), tag, sums);
+    return hn::GetLane(hn::MaxOfLanes(tag, top));
+}
+
+template <bool masked>
+HWY_INLINE void to_weights(const Seen& seen, int n_slot, float largest, float factor, float* scores,
+                           float* row_sums) {
+    const D tag;
     const V shift = hn::Set(tag, largest);
+    V sums = hn::Mul(hn::LoadU(tag, row_sums), hn::Set(tag, factor));
     for (int s = 0; s < n_slot; s += lanes) {
-        const V weight = hn::Exp(tag, hn::Sub(hn::LoadU(tag, scores + s), shift));
+        V weight = power_of_two(hn::Sub(hn::LoadU(tag, scores + s), shift));
+        if constexpr (masked) weight = hn::IfThenElseZero(seen_lanes(seen, s), weight);
         sums = hn::Add(sums, weight);
         hn::StoreU(weight, tag, scores + s);
     }
-    hn::StoreU(hn::Add(sums, poison), tag, row_sums);
-    return factor;
+    hn::StoreU(sums, tag, row_sums);
 }
 
 void soften(const Tile& tile, float* largest, float* sums, float* factors) {
-    for (int r = 0; r < tile.n_row; ++r) {
-        const Seen& seen = tile.seen[r / tile.n_head];
-        float* scores = tile.scores + r * tile.stride;
-        float* row_sums = sums + std::int64_t{r} * sums_per_row;
-        if (seen.begin == seen.end) {
-            std::fill_n(scores, tile.n_slot, 0.0f);
-            factors[r] = 1.0f;
-        } else if (seen.whole && tile.n_slot % lanes == 0) {
-            factors[r] = soften_row<false>(seen, tile.n_slot, scores, largest[r], row_sums);
-        } else {
-            factors[r] = soften_row<true>(seen, tile.n_slot, scores, largest[r], row_sums);
+    const D tag;
+    const auto each_row = [&](auto&& body) HWY_ATTR {
+        int query = 0;
+        for (int r = 0; r < tile.n_row; ++query) {
+            const Seen& seen = tile.seen[query];
+            const bool plain = seen.whole && tile.n_slot % lanes == 0;
+            for (int head = 0; head < tile.n_head; ++head, ++r) {
+                body(r, seen, plain, tile.scores + r * tile.stride, sums + std::int64_t{r} * sums_per_row);
+            }
         }
+    };
+    // In three passes, so that rows do not wait for one another.
+    each_row([&](int r, const Seen& seen, bool plain, const float* scores, float* row_sums) HWY_ATTR {
+        if (seen.begin == seen.end)
+            factors[r] = largest[r];
+        else if (plain)
+            factors[r] = largest_score<false>(seen, tile.n_slot, scores, row_sums);
+        else
+            factors[r] = largest_score<true>(seen, tile.n_slot, scores, row_sums);
+    });
+    for (int r = 0; r < tile.n_row; r += lanes) {
+        const V before = hn::LoadU(tag, largest + r);
+        const V now = hn::Max(before, hn::LoadU(tag, factors + r));
+        hn::StoreU(now, tag, largest + r);
+        hn::StoreU(power_of_two(hn::Sub(before, now)), tag, factors + r);
     }
+    each_row([&](int r, const Seen& seen, bool plain, float* scores, float* row_sums) HWY_ATTR {
+        if (seen.begin == seen.end)
+            std::fill_n(scores, tile.n_slot, 0.0f);
+        else if (plain)
+            to_weights<false>(seen, tile.n_slot, largest[r], factors[r], scores, row_sums);
+        else
+            to_weights<true>(seen, tile.n_slot, largest[r], factors[r], scores, row_sums);
+    });
 }
 
 }  // namespace decodescope::attend_kernels::HWY_NAMESPACE

@@ -57,9 +57,10 @@ void to_columns(const float* k, std::int64_t stride, int n_slot, int width, floa
 void score_many(const float* q, const float* columns, int width, const Tile& tile);
 
 /// One step of a running softmax (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"):
-/// scores become weights exp(score - largest[i]), 0 where nothing is seen; `largest` [n_row] and the partial
+/// scores become weights 2^(score - largest[i]), 0 where nothing is seen; `largest` [n_row] and the partial
 /// `sums` [n_row, sums_per_row] move on to this tile, and `factors` [n_row] are what earlier sums of values
-/// have to be multiplied with. A score that is not finite makes the row's sums NaN for good.
+/// have to be multiplied with. A score that is not finite makes the row's sums NaN for good. `largest` and
+/// `factors` are read and written up to a multiple of `width_step`.
 void soften(const Tile& tile, float* largest, float* sums, float* factors);
 
 /// out[i] = factors[i] * out[i] + sum over s of weights[i][s] * v[s]. out [n_row, width].
