@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QTest>
-#include <hwy/targets.h>
 
 #include <bit>
 #include <cfloat>
@@ -11,6 +10,7 @@
 
 #include "engine/cache/entry_codec.h"
 #include "engine/core/random.h"
+#include "tests/only_target.h"
 
 using namespace decodescope;
 
@@ -86,19 +86,6 @@ std::vector<float> hard_values(const Format& format) {
     return values;
 }
 
-/// Lets the kernels of one instruction set run; all that this machine has again afterwards.
-class OnlyTarget {
-public:
-    explicit OnlyTarget(std::int64_t target) { choose(target); }
-    ~OnlyTarget() { choose(0); }
-
-private:
-    static void choose(std::int64_t target) {
-        hwy::SetSupportedTargetsForTest(target);
-        hwy::GetChosenTarget().DeInit();
-    }
-};
-
 }  // namespace
 
 class TestEntryCodec : public QObject {
@@ -108,8 +95,7 @@ private:
     static void formats() {
         QTest::addColumn<int>("dtype");
         QTest::addColumn<qint64>("target");
-        for (std::int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
-            const std::int64_t target = left & -left;
+        for (const std::int64_t target : kernel_targets()) {
             for (const DType dtype : {DType::f16, DType::bf16}) {
                 QTest::addRow("%s, %s", to_string(dtype), hwy::TargetName(target))
                     << static_cast<int>(dtype) << qint64{target};
