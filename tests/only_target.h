@@ -23,11 +23,11 @@ private:
     }
 };
 
-/// The instruction sets that kernels are compiled for and this machine has, plain code included. Kernels that
-/// leave one out run their plain code there.
-inline std::vector<std::int64_t> kernel_targets() {
+/// The instruction sets that kernels are compiled for and this machine has, plain code included, except those
+/// that the kernels in question leave out.
+inline std::vector<std::int64_t> kernel_targets(std::int64_t left_out = 0) {
     std::vector<std::int64_t> targets;
-    for (std::int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
+    for (std::int64_t left = hwy::SupportedTargets() & HWY_TARGETS & ~left_out; left != 0; left &= left - 1) {
         targets.push_back(left & -left);
     }
     return targets;

@@ -20,6 +20,9 @@ namespace {
 constexpr float nan_f = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity_f = std::numeric_limits<float>::infinity();
 
+// By the kernels of attention.
+constexpr std::int64_t left_out = HWY_SSSE3 | HWY_SSE4;
+
 std::size_t element(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
@@ -377,7 +380,7 @@ private slots:
         std::vector<float> out;
         scene.call(out);  // from here on keys and values are what 16 bits hold
         const std::vector<double> expected = scene.expected();
-        for (const std::int64_t target : kernel_targets()) {
+        for (const std::int64_t target : kernel_targets(left_out)) {
             const OnlyTarget only(target);
             std::int64_t computed = 0;
             out = scene.run(1, computed);
@@ -431,11 +434,11 @@ private slots:
         QFETCH(int, head_dim);
         // One slot that all queries of row 0 see, one that half of those of row 1 see, none in row 2.
         const int late = 300 - (n_query + 1) / 2;
-        for (const std::int64_t target : kernel_targets()) {
+        Scene scene = scene_of_row();
+        scene.spoil_key(0, 150, bad);
+        scene.spoil_key(1, late, bad);
+        for (const std::int64_t target : kernel_targets(left_out)) {
             const OnlyTarget only(target);
-            Scene scene = scene_of_row();
-            scene.spoil_key(0, 150, bad);
-            scene.spoil_key(1, late, bad);
             std::int64_t computed = 0;
             const std::vector<float> out = scene.run(1, computed);
             const std::int64_t width = 4 * head_dim;
