@@ -53,18 +53,22 @@ struct Kernel {
 }
 #endif
 
-Kernel widest_kernel() {
+Kernel widest_kernel([[maybe_unused]] std::string_view at_most) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) return {chains_avx512, 16, "AVX-512"};
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {chains_avx2, 8, "AVX2"};
+    const bool any = at_most.empty() || at_most.starts_with("AVX-512");
+    if (any && __builtin_cpu_supports("avx512f")) return {chains_avx512, 16, "AVX-512"};
+    if ((any || at_most.starts_with("AVX2")) && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma")) {
+        return {chains_avx2, 8, "AVX2"};
+    }
 #endif
     return {chains_baseline, 4, "baseline"};
 }
 
 }  // namespace
 
-FmaPeak measure_fma_peak(ThreadPool& pool) {
-    const Kernel kernel = widest_kernel();
+FmaPeak measure_fma_peak(ThreadPool& pool, std::string_view at_most) {
+    const Kernel kernel = widest_kernel(at_most);
     // Read at run time, or the compiler would know the result; the sums stay near 1.
     volatile float factor = 0.5f;
     volatile float term = 0.5f;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "engine/backend/cpu/instructions.h"
 #include "speed_report.h"
 
 using namespace decodescope;
@@ -118,5 +119,6 @@ int main(int argc, char** argv) {
         options.repetitions = 2;
         options.steps = 8;
     }
+    if (const auto chosen = choose_instructions(); !chosen) return fail(chosen.error());
     return measure_all(options);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/decode/sampler.h"
 #include "engine/formats/model_source.h"
 #include "engine/model/preset.h"
 
@@ -69,6 +70,12 @@ std::vector<SpeedCase> speed_cases(const SpeedChoice& choice, std::size_t n_prod
         if (choice.busy) add({Work::busy, product, 2, 0, 1, 0, DType::f32});
     }
     return cases;
+}
+
+std::int32_t chosen_token(const ForwardOutput& output, std::size_t row, int n_vocab) {
+    if (row < output.largest.size() && output.largest[row] >= 0) return output.largest[row];
+    const auto vocab = static_cast<std::size_t>(n_vocab);
+    return argmax(output.logits.subspan(row * vocab, vocab));
 }
 
 double prefill_flop(const ModelConfig& config, int tokens) {

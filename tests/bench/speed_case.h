@@ -10,6 +10,7 @@
 
 #include "engine/core/dtype.h"
 #include "engine/core/result.h"
+#include "engine/model/forward.h"
 #include "engine/model/model_config.h"
 #include "engine/model/weight_type.h"
 #include "engine/model/weights.h"
@@ -68,6 +69,9 @@ inline constexpr int batch_sizes[] = {1, 2, 4, 8, 16};
 inline constexpr int depths[] = {0, 512, 880};
 inline constexpr DType kv_types[] = {DType::f32, DType::f16};
 inline constexpr int n_warm_up = 3;  ///< steps before those that are timed
+
+/// The likeliest next token after row `row` of the logits, as a greedy lane finds it.
+std::int32_t chosen_token(const ForwardOutput& output, std::size_t row, int n_vocab);
 
 /// Additions and multiplications of one prefill call, the products with weights and the causal half of
 /// attention; logits for the last token alone.

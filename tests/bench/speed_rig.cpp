@@ -5,9 +5,9 @@
 #include <numeric>
 #include <span>
 
+#include "engine/backend/cpu/instructions.h"
 #include "engine/core/clock.h"
 #include "engine/core/random.h"
-#include "engine/decode/sampler.h"
 #include "engine/measure/allocation_count.h"
 #include "engine/measure/process_memory.h"
 #include "engine/measure/statistics.h"
@@ -79,11 +79,14 @@ Result<void> SpeedRig::prepare(const std::shared_ptr<const Weights>& weights,
 Result<void> SpeedRig::warm_up() {
     const int longest = std::min(longest_call, config_.n_positions);
     for (const auto& [n_thread, engine] : engines_) {
-        const std::int64_t scores =
-            std::max(engine->backend->scores_floats(longest, capacity(), config_.head_dim),
-                     engine->backend->scores_floats(1, capacity(), config_.head_dim));
-        DS_TRY(
-            engine->workspace->reserve(config_, largest_batch, longest, largest_batch, scores, capacity()));
+        for (const ReadyProduct& ready : products_) {
+            if (!ready.weights) continue;
+            for (const CallRoom& room :
+                 {CallRoom{1, longest, 1, longest, capacity()},
+                  CallRoom{largest_batch, largest_batch, largest_batch, 1, capacity()}}) {
+                DS_TRY(reserve_room(*engine->workspace, *ready.weights, *engine->backend, room));
+            }
+        }
         for (std::size_t i = 0; i < products_.size(); ++i) {
             if (!products_[i].weights) continue;
             SpeedCase one{Work::prefill, i, n_thread, longest, 1, 0, DType::f32};
@@ -156,10 +159,8 @@ Result<void> SpeedRig::step(const Weights& weights, Engine& engine, KvCache& cac
     const auto output = forward(weights, call_, logit_rows_, &cache, effective_window({}, config_.window),
                                 *engine.workspace, *engine.backend);
     if (!output) return output.error();
-    const auto vocab = static_cast<std::size_t>(config_.vocab);
-    for (std::size_t row = 0; row < tokens.size(); ++row) {
-        tokens[row] = argmax(output->logits.subspan(row * vocab, vocab));
-    }
+    for (std::size_t row = 0; row < tokens.size(); ++row)
+        tokens[row] = chosen_token(*output, row, config_.vocab);
     return {};
 }
 
@@ -262,7 +263,7 @@ Result<SpeedSample> SpeedRig::measure(const SpeedCase& one) {
         if (!gb_s) return gb_s.error();
         read[side] = *gb_s;
         if (one.work == Work::prefill) {
-            const FmaPeak now = measure_fma_peak(engine(one.threads).backend->pool());
+            const FmaPeak now = measure_fma_peak(engine(one.threads).backend->pool(), instructions_in_use());
             peak[side] = now.gflop_s;
             peak_instructions_ = now.instructions;
         }

@@ -12,7 +12,6 @@
 #include <numeric>
 #include <string_view>
 
-#include "engine/decode/sampler.h"
 #include "engine/model/forward.h"
 #include "speed_case.h"
 
@@ -35,8 +34,7 @@ Result<void> decode(const Weights& weights, Backend& backend, const std::shared_
     if (!made) return made.error();
     KvCache& cache = **made;
     Workspace workspace(ledger);
-    DS_TRY(workspace.reserve(config, 1, prompt_length, 1,
-                             backend.scores_floats(prompt_length, capacity, config.head_dim), capacity));
+    DS_TRY(reserve_room(workspace, weights, backend, {1, prompt_length, 1, prompt_length, capacity}));
     CallTokens call;
     call.reserve(1, prompt_length);
     std::int32_t logit_row = prompt_length - 1;
@@ -44,7 +42,7 @@ Result<void> decode(const Weights& weights, Backend& backend, const std::shared_
         const auto output = forward(weights, call, {&logit_row, 1}, &cache,
                                     effective_window({}, config.window), workspace, backend);
         if (!output) return output.error();
-        return argmax(output->logits);
+        return bench::chosen_token(*output, 0, config.vocab);
     };
     std::vector<std::int32_t> prompt(prompt_length);
     std::iota(prompt.begin(), prompt.end(), 1);

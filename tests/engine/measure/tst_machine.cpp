@@ -6,6 +6,7 @@
 
 #include "engine/core/clock.h"
 #include "engine/measure/environment.h"
+#include "engine/measure/fma_peak.h"
 #include "engine/measure/machine_limits.h"
 #include "engine/measure/machine_use.h"
 
@@ -36,6 +37,16 @@ private slots:
         QVERIFY(limits.read_gb_s > 0.1);
         QVERIFY(!limits.peak_instructions.empty());
         QCOMPARE(ledger->total(), std::uint64_t{0});
+    }
+
+    void peak_is_that_of_the_instructions_in_use() {
+        ThreadPool pool(1);
+        const FmaPeak widest = measure_fma_peak(pool);
+        QCOMPARE(measure_fma_peak(pool, "plain").instructions, std::string("baseline"));
+        // No processor has AVX-512 without AVX2.
+        const bool has_avx2 = widest.instructions.starts_with("AVX");
+        QCOMPARE(measure_fma_peak(pool, "AVX2").instructions, std::string(has_avx2 ? "AVX2" : "baseline"));
+        QCOMPARE(measure_fma_peak(pool, "AVX-512 (VNNI, BF16)").instructions, widest.instructions);
     }
 
     void bandwidth_that_cannot_be_measured_is_not_known() {
