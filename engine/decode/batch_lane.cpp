@@ -186,7 +186,7 @@ Result<void> BatchLane::choose_ends(const ForwardOutput& output, LaneStep& step,
         step.logits = output.logits;
     }
     for (std::size_t i = 0; i < ends_.size(); ++i) {
-        DS_TRY(choose(ends_[i], static_cast<int>(before + i), output.logits.subspan(i * vocab, vocab)));
+        DS_TRY(choose(ends_[i], static_cast<int>(before + i), output, i));
     }
     return {};
 }

@@ -191,10 +191,7 @@ Result<void> ContinuousLane::on_step(LaneStep& step, std::stop_token stop) {
     step.n_adopted = n_adopted_;
     n_adopted_ = 0;
     step.logits = output->logits;
-    const auto vocab = static_cast<std::size_t>(config().vocab);
-    for (std::size_t i = 0; i < ends_.size(); ++i) {
-        DS_TRY(choose(ends_[i], static_cast<int>(i), output->logits.subspan(i * vocab, vocab)));
-    }
+    for (std::size_t i = 0; i < ends_.size(); ++i) DS_TRY(choose(ends_[i], static_cast<int>(i), *output, i));
     return {};
 }
 

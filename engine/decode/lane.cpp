@@ -281,9 +281,12 @@ Result<ForwardOutput> Lane::call_model(LaneStep& step, std::span<const std::int3
     return output;
 }
 
-Result<void> Lane::choose(int i, int row, std::span<const float> logits, std::int32_t guess) {
+Result<void> Lane::choose(int i, int row, const ForwardOutput& output, std::size_t output_row,
+                          std::int32_t guess) {
     RequestState& mine = state(i);
-    const auto token = samplers_[static_cast<std::size_t>(i)].choose(logits, mine.n_chosen, mine.tokens);
+    const auto token = samplers_[static_cast<std::size_t>(i)].choose(
+        output.logits_of(output_row, config().vocab), mine.n_chosen, mine.tokens,
+        output.largest_of(output_row));
     if (!token) return refused(token.error());
     note(i, *token, row, *token == guess);
     return {};

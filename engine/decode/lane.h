@@ -215,9 +215,10 @@ protected:
     /// One forward call of the target model, counted into `step`.
     Result<ForwardOutput> call_model(LaneStep& step, std::span<const std::int32_t> logit_rows,
                                      std::stop_token stop);
-    /// Chooses the next token of `request` from a row of the step's logits and notes it. `guess`: what
-    /// speculation had guessed it to be.
-    Result<void> choose(int request, int row, std::span<const float> logits, std::int32_t guess = -1);
+    /// Chooses the next token of `request` from a row of the output, which is row `row` of the step's logits,
+    /// and notes it. `guess`: what speculation had guessed it to be.
+    Result<void> choose(int request, int row, const ForwardOutput& output, std::size_t output_row,
+                        std::int32_t guess = -1);
     /// Notes a token that was chosen otherwise.
     void note(int request, std::int32_t token, int row, bool drafted);
     RequestState& state(int request) { return states_[static_cast<std::size_t>(request)]; }

@@ -49,7 +49,9 @@ double Sampler::uniform(std::int64_t index, std::uint64_t use) const {
 }
 
 Result<std::int32_t> Sampler::choose(std::span<const float> logits, std::int64_t index,
-                                     std::span<const std::int32_t> history) {
+                                     std::span<const std::int32_t> history, std::int32_t largest) {
+    if (largest >= 0 && sampling_.kind == SamplingKind::greedy && sampling_.repetition_penalty == 1)
+        return largest;
     const auto scores = penalised(logits, history);
     if (!scores) {
         return Error{scores.error().kind, fmt::format("Step {}: {}", index, scores.error().message)};

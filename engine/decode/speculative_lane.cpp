@@ -65,7 +65,7 @@ Result<void> SpeculativeLane::step_prefill(LaneStep& step, std::stop_token stop)
     if (!output) return output.error();
     step.logits = output->logits;
     if (draft_) DS_TRY(draft_->catch_up(state(current_).tokens, std::move(stop)));
-    return choose(current_, 0, step.logits);
+    return choose(current_, 0, *output, 0);
 }
 
 Result<void> SpeculativeLane::make_drafts(std::stop_token stop) {
@@ -95,11 +95,10 @@ bool SpeculativeLane::goes_on(std::int32_t token) const {
 }
 
 Result<void> SpeculativeLane::accept_matches(const ForwardOutput& output, LaneStep& step) {
-    const auto vocab = static_cast<std::size_t>(config().vocab);
     RequestState& mine = state(current_);
     for (std::size_t row = 0; row <= drafts_.size(); ++row) {
         const std::int32_t guess = row < drafts_.size() ? drafts_[row] : -1;
-        DS_TRY(choose(current_, static_cast<int>(row), output.logits.subspan(row * vocab, vocab), guess));
+        DS_TRY(choose(current_, static_cast<int>(row), output, row, guess));
         if (row == drafts_.size() || !goes_on(mine.chosen)) break;
         const auto fed = feed_->next(current_, mine.n_chosen - 1, mine.chosen);
         if (!fed || *fed != guess) break;
@@ -140,8 +139,7 @@ Result<void> SpeculativeLane::accept_by_rejection(const ForwardOutput& output, L
         note(current_, token, static_cast<int>(row), false);
         return {};
     }
-    return choose(current_, static_cast<int>(drafts_.size()),
-                  output.logits.subspan(drafts_.size() * vocab, vocab));
+    return choose(current_, static_cast<int>(drafts_.size()), output, drafts_.size());
 }
 
 /// Drops the entries of drafts that did not hold; what was chosen last has none yet.

@@ -22,6 +22,13 @@ struct ForwardOutput {
     std::span<const float> logits;
     /// [logit_rows.size()] or empty: where each row of logits is largest, see ProductCall.
     std::span<const std::int32_t> largest;
+    /// Logits of the token that was asked for as number `row`, [vocab], and where they are largest; -1 =
+    /// look.
+    std::span<const float> logits_of(std::size_t row, int vocab) const {
+        const auto n = static_cast<std::size_t>(vocab);
+        return logits.subspan(row * n, n);
+    }
+    std::int32_t largest_of(std::size_t row) const { return row < largest.size() ? largest[row] : -1; }
     /// Query-key pairs that causality, padding and window allow, per head and layer, all rows together.
     std::int64_t score_cells_allowed = 0;
     /// Query-key pairs computed per head and layer, masked ones included.
