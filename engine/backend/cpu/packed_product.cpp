@@ -27,6 +27,15 @@ void interleave_of(const float* const* rows, int n_unit, float* to) {
     }
 }
 
+/// Outputs are written once and would be waited for: they are asked for before their sums are computed.
+void fetch_outputs(const TileFinish& finish, int panel, int distance, int n_stream, int row, int n_row) {
+    for (int s = 0; s < n_stream; ++s) {
+        const float* y = finish.y + std::int64_t{row} * finish.n_out +
+                         std::int64_t{panel + s * distance} * PackedMatrix::panel_rows;
+        for (int j = 0; j < n_row; ++j, y += finish.n_out) __builtin_prefetch(y, 1, 3);
+    }
+}
+
 }  // namespace
 
 std::int64_t PreparedRows::per_row() const {
@@ -114,6 +123,7 @@ void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, cons
         for (int row = 0; row < rows_;) {
             const int m = one ? 1 : kernels_->block_rows(rows_ - row);
             const TileKernel kernel = one ? kernels_->one : kernels_->rows[static_cast<std::size_t>(m)];
+            if (m > 1) fetch_outputs(finish, i, distance, n_stream, row, m);
             kernel(panels.data(), n_in_, row_ != nullptr ? row_ : block({row, row + m}), sums.data());
             for (int s = 0; s < n_stream; ++s) {
                 finish_tile(sums.data() + s * m * PackedMatrix::panel_rows, m, i + s * distance, row, finish);
