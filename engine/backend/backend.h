@@ -63,6 +63,18 @@ struct ProductCall {
                                       ///< ones; -1 when a value is not finite or nobody has looked
 };
 
+/// From the residual stream to the attention's output: projection of queries, keys and values, their
+/// rotation, storing, and attention.
+struct AttentionBlock {
+    ProductCall projection;        // of attn_qkv; y [rows, (n_head + 2 n_kv_head) * head_dim]
+    const float* turns = nullptr;  // as in `rotate`; null without rotary positions
+    RotaryPairs pairs = RotaryPairs::halves;
+    KvCache* cache = nullptr;
+    int layer = 0;
+    KeyValueBlock stored;     // keys and values in the projection's y
+    AttentionCall attention;  // without `kv`
+};
+
 /// The operations a forward pass is made of. One thread calls it at a time; it spreads work over its own
 /// pool. All matrices are row-major f32.
 class Backend {
@@ -102,6 +114,11 @@ public:
     /// Returns the query-key pairs computed per head, masked ones included (a block of queries shares one
     /// product).
     virtual std::int64_t attention(const AttentionCall& call) = 0;
+    /// A whole attention block at once, every worker with kv heads of its own from the projection to the
+    /// attention, so that no worker waits in between: bit for bit what the steps one by one make. Returns the
+    /// pairs as `attention` does; -1 when the call is not one of those it is made for (few tokens, prepared
+    /// weights, a cache whose heads lie apart, heads that can be shared out evenly): nothing was done then.
+    virtual Result<std::int64_t> attention_block(AttentionBlock&) { return std::int64_t{-1}; }
     /// Scratch floats that `attention` needs for rows of up to `n_query` queries over `n_slot` slots.
     virtual std::int64_t scores_floats(int n_query, int n_slot, int head_dim) const = 0;
 };

@@ -65,18 +65,32 @@ Result<void> KvCache::reserve(const CallTokens&) {
     return {};
 }
 
-Result<void> KvCache::append(int layer, const KeyValueBlock& block) {
+Result<void> KvCache::begin_layer(int layer) {
     if (!open_ || layer != next_layer_ || layer >= shape_.n_layer) {
         return Error{ErrorKind::internal, fmt::format("KV cache: layer {} was appended out of turn.", layer)};
     }
     DS_TRY(grow(layer));
+    ++next_layer_;
+    return {};
+}
+
+void KvCache::store_heads(int layer, const KeyValueBlock& block, int first, int last) {
+    for (int b = 0; b < shape_.batch; ++b) {
+        for (int i = call_.begin(b); i < call_.end(b); ++i) {
+            store_part(layer, b, pending_slots_[index(i)], first, last, block.k + i * block.token_stride,
+                       block.v + i * block.token_stride);
+        }
+    }
+}
+
+Result<void> KvCache::append(int layer, const KeyValueBlock& block) {
+    DS_TRY(begin_layer(layer));
     for (int b = 0; b < shape_.batch; ++b) {
         for (int i = call_.begin(b); i < call_.end(b); ++i) {
             store(layer, b, pending_slots_[index(i)], block.k + i * block.token_stride,
                   block.v + i * block.token_stride);
         }
     }
-    ++next_layer_;
     return {};
 }
 

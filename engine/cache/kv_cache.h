@@ -115,6 +115,11 @@ public:
     Result<void> begin(const CallTokens& call);
     /// Stores layer `layer` of the open append; layers come in order 0 .. n_layer - 1.
     Result<void> append(int layer, const KeyValueBlock& block);
+    /// The same in two moves, for kinds whose heads lie apart: `begin_layer`, then `store_heads` for all kv
+    /// heads, [first, last) each, which may come from several threads at once.
+    virtual bool heads_lie_apart() const { return false; }
+    Result<void> begin_layer(int layer);
+    void store_heads(int layer, const KeyValueBlock& block, int first, int last);
     /// Keys and values of `layer`, those of the open append included once it has been appended.
     virtual KeyValueView view(int layer) const = 0;
     /// Copies slots [range.begin, range.end) of one row and kv head as f32 [n, head_dim] to `k` and `v`
@@ -156,6 +161,9 @@ protected:
     virtual Result<void> grow(int) { return {}; }
     /// Writes one entry: k and v each [n_kv_head, head_dim].
     virtual void store(int layer, int row, int slot, const float* k, const float* v) = 0;
+    /// Writes kv heads [first, last) of one entry, where heads lie apart.
+    virtual void store_part(int /*layer*/, int /*row*/, int /*slot*/, int /*first*/, int /*last*/,
+                            const float* /*k*/, const float* /*v*/) {}
     /// The append was committed, given up, or entries behind those that `row` still has were dropped.
     virtual void committed() {}
     virtual void rolled_back() {}

@@ -84,8 +84,13 @@ void StaticCache::place(int row, std::span<const std::int32_t> positions, std::v
 }
 
 void StaticCache::store(int layer, int row, int slot, const float* k, const float* v) {
+    store_part(layer, row, slot, 0, shape().n_kv_head, k, v);
+}
+
+void StaticCache::store_part(int layer, int row, int slot, int first, int last, const float* k,
+                             const float* v) {
     const int d = shape().head_dim;
-    for (int h = 0; h < shape().n_kv_head; ++h) {
+    for (int h = first; h < last; ++h) {
         const std::size_t to = offset(layer, row, h, slot);
         encode_entries(dtype_, k + std::int64_t{h} * d, d, keys_.data() + to);
         encode_entries(dtype_, v + std::int64_t{h} * d, d, values_.data() + to);

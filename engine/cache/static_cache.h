@@ -13,6 +13,7 @@ public:
                                                  const KvRoom& room, std::shared_ptr<MemoryLedger> ledger);
 
     int capacity() const override { return capacity_; }
+    bool heads_lie_apart() const override { return true; }
     KeyValueView view(int layer) const override;
     void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
     KvBytes bytes() const override;
@@ -24,6 +25,8 @@ protected:
 
     void place(int row, std::span<const std::int32_t> positions, std::vector<std::int32_t>& placed) override;
     void store(int layer, int row, int slot, const float* k, const float* v) override;
+    void store_part(int layer, int row, int slot, int first, int last, const float* k,
+                    const float* v) override;
     Result<void> reorder_storage(std::span<const int> parents) override;
 
 private:

@@ -226,38 +226,16 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
 
         const auto qkv = workspace.take(Temporary::qkv, rows * qkv_width);
         if (!qkv) return qkv.error();
-        ProductCall projection = product(x, layer.attn_qkv, *qkv);
-        projection.norm = &layer.attn_norm;
-        backend.product(projection);
-        if (turns != nullptr) {
-            // Keys lie behind the queries. They are stored turned, as their positions never change.
-            HeadRows heads{*qkv, qkv_width, rows, config.n_head + config.n_kv_head, config.head_dim};
-            if (key_turns != nullptr) {
-                heads.n_head = config.n_head;
-                backend.rotate({*qkv + q_width, qkv_width, rows, config.n_kv_head, config.head_dim},
-                               key_turns, config.rotary->pairs);
-            }
-            backend.rotate(heads, turns, config.rotary->pairs);
-        }
-        computed(ForwardTensor::qkv, l, *qkv, rows * qkv_width);
-
-        AttentionCall attention;
-        const KeyValueBlock block{*qkv + q_width, *qkv + q_width + kv_width, qkv_width};
-        if (cache != nullptr) {
-            DS_TRY(cache->append(l, block));
-            attention.kv = cache->view(l);
-        } else {
-            attention.kv.k = block.k;
-            attention.kv.v = block.v;
-            attention.kv.head_stride = config.head_dim;
-            attention.kv.slot_stride = qkv_width;
-            attention.kv.by_token = true;
-        }
         const auto mixed = workspace.take(Temporary::mixed, rows * q_width);
         if (!mixed) return mixed.error();
         const auto scores = workspace.take(
             Temporary::scores, backend.scores_floats(plan.max_query(), plan.max_slot(), config.head_dim));
         if (!scores) return scores.error();
+        AttentionBlock block;
+        block.projection = product(x, layer.attn_qkv, *qkv);
+        block.projection.norm = &layer.attn_norm;
+        block.stored = {*qkv + q_width, *qkv + q_width + kv_width, qkv_width};
+        AttentionCall& attention = block.attention;
         attention.plan = &plan;
         attention.q = *qkv;
         attention.q_stride = qkv_width;
@@ -269,10 +247,46 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         attention.scale =
             config.scale_attention ? 1.0f / std::sqrt(static_cast<float>(config.head_dim)) : 1.0f;
         if (config.scale_attention_by_layer) attention.scale /= static_cast<float>(l + 1);
-        if (hook != nullptr) attention.head_order = hook->head_order(call, cache);
-        // Every layer computes the same cells.
-        output.score_cells_computed = backend.attention(attention);
-        if (hook != nullptr) hook->attention(l, attention);
+
+        bool done = false;
+        if (cache != nullptr && hook == nullptr) {
+            block.turns = turns;
+            if (config.rotary) block.pairs = config.rotary->pairs;
+            block.cache = cache;
+            block.layer = l;
+            const auto computed_cells = backend.attention_block(block);
+            if (!computed_cells) return computed_cells.error();
+            done = *computed_cells >= 0;
+            if (done) output.score_cells_computed = *computed_cells;
+        }
+        if (!done) {
+            backend.product(block.projection);
+            if (turns != nullptr) {
+                // Keys lie behind the queries. They are stored turned, as their positions never change.
+                HeadRows heads{*qkv, qkv_width, rows, config.n_head + config.n_kv_head, config.head_dim};
+                if (key_turns != nullptr) {
+                    heads.n_head = config.n_head;
+                    backend.rotate({*qkv + q_width, qkv_width, rows, config.n_kv_head, config.head_dim},
+                                   key_turns, config.rotary->pairs);
+                }
+                backend.rotate(heads, turns, config.rotary->pairs);
+            }
+            computed(ForwardTensor::qkv, l, *qkv, rows * qkv_width);
+            if (cache != nullptr) {
+                DS_TRY(cache->append(l, block.stored));
+                attention.kv = cache->view(l);
+            } else {
+                attention.kv.k = block.stored.k;
+                attention.kv.v = block.stored.v;
+                attention.kv.head_stride = config.head_dim;
+                attention.kv.slot_stride = qkv_width;
+                attention.kv.by_token = true;
+            }
+            if (hook != nullptr) attention.head_order = hook->head_order(call, cache);
+            // Every layer computes the same cells.
+            output.score_cells_computed = backend.attention(attention);
+            if (hook != nullptr) hook->attention(l, attention);
+        }
         computed(ForwardTensor::mixed, l, *mixed, rows * q_width);
         add_to_residual(*mixed, layer.attn_out);
         computed(ForwardTensor::attended, l, x, rows * d);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 
@@ -157,6 +158,29 @@ public:
         return attend_floats(head_dim) * pool_.size();
     }
 
+    Result<std::int64_t> attention_block(AttentionBlock& block) override {
+        const ProductCall& projection = block.projection;
+        const AttentionCall& call = block.attention;
+        const bool fits = projection.w->packed != nullptr && PackedCall::prepares_apart(projection.rows) &&
+                          block.cache->heads_lie_apart() && call.head_dim % PackedMatrix::panel_rows == 0 &&
+                          call.n_kv_head % pool_.active() == 0;
+        if (!fits) return std::int64_t{-1};
+        DS_TRY(block.cache->begin_layer(block.layer));
+        block.attention.kv = block.cache->view(block.layer);
+        const std::int64_t work = std::int64_t{projection.rows} * projection.w->n_in * projection.w->n_out;
+        std::int64_t computed = 0;
+        const auto serve = [&](std::int64_t first, std::int64_t last, int worker) {
+            const std::int64_t cells =
+                serve_heads(block, static_cast<int>(first), static_cast<int>(last), worker);
+            if (first == 0) computed = cells;
+        };
+        if (work < min_parallel_work)
+            serve(0, call.n_kv_head, 0);
+        else
+            pool_.split(call.n_kv_head, 1, serve);
+        return computed;
+    }
+
     std::int64_t attention(const AttentionCall& call) override {
         const AttentionPlan& plan = *call.plan;
         // Later blocks of queries see more keys, so tasks are handed out one by one, the last blocks first.
@@ -192,6 +216,53 @@ public:
     }
 
 private:
+    /// The attention block of kv heads [first, last) and the heads that read them. Returns the pairs computed
+    /// for one of them.
+    std::int64_t serve_heads(const AttentionBlock& block, int first, int last, int worker) {
+        const AttentionCall& call = block.attention;
+        const int group = call.n_head / call.n_kv_head;
+        const int per_head = call.head_dim / PackedMatrix::panel_rows;
+        const auto panels = [&](int begin, int end) {
+            return PackedCall::PanelRange{begin * per_head, end * per_head};
+        };
+        const int keys = call.n_head;
+        const int values = keys + call.n_kv_head;
+        const std::array ranges{panels(first * group, last * group), panels(keys + first, keys + last),
+                                panels(values + first, values + last)};
+        PackedCall(block.projection, pool_.size(), bests_).run_panels(ranges, worker);
+        if (block.turns != nullptr) {
+            turn_heads(block, first * group, last * group);
+            turn_heads(block, keys + first, keys + last);
+        }
+        block.cache->store_heads(block.layer, block.stored, first, last);
+        const AttentionPlan& plan = *call.plan;
+        const int queries = query_block(call.n_head, call.n_kv_head);
+        float* floats = call.scores + worker * attend_floats(call.head_dim);
+        std::int64_t computed = 0;
+        for (int b = 0; b < plan.batch(); ++b) {
+            for (int query = 0; query < plan.n_query(b); query += queries) {
+                for (int head = first; head < last; ++head) {
+                    const std::int64_t cells =
+                        attend(call, b, head, query, floats, scratch_[static_cast<std::size_t>(worker)]);
+                    if (head == first) computed += cells;
+                }
+            }
+        }
+        return computed;
+    }
+
+    static void turn_heads(const AttentionBlock& block, int begin, int end) {
+        const std::int64_t d = block.attention.head_dim;
+        const auto turn =
+            block.pairs == RotaryPairs::halves ? vector_math::rotate_halves : vector_math::rotate_neighbours;
+        for (int row = 0; row < block.projection.rows; ++row) {
+            const float* cosines = block.turns + row * d;
+            float* heads = block.projection.y + row * block.attention.q_stride;
+            for (int head = begin; head < end; ++head)
+                turn(heads + head * d, d / 2, cosines, cosines + d / 2);
+        }
+    }
+
     /// The steps of a product one after the other, from the weights where they lie.
     void reference_product(const ProductCall& call) {
         const Linear& w = *call.w;

@@ -51,17 +51,16 @@ void PackedCall::prepare(PreparedRows& rows, int block, int worker) {
         rows.prepare(block, x, n_in);
 }
 
-void PackedCall::multiply(int begin, int end, int worker) {
-    if (together_) return multiply(prepared_, begin, end, worker);
+void PackedCall::run_panels(std::span<const PanelRange> ranges, int worker) {
     const std::int64_t n_in = call_.w->n_in;
     PreparedRows own(call_.w->packed->type(), call_.rows, call_.w->n_in,
                      own_scratch(worker) + rounded(call_.rows * n_in));
     // Blocks of few rows are normalised into the same place, one after the other.
     for (int block = 0; block < own.n_block(); ++block) prepare(own, block, worker);
-    multiply(own, begin, end, worker);
+    for (const PanelRange range : ranges) multiply(own, range, worker);
 }
 
-void PackedCall::multiply(const PreparedRows& rows, int begin, int end, int worker) {
+void PackedCall::multiply(const PreparedRows& rows, PanelRange range, int worker) {
     TileFinish finish;
     finish.bias = call_.w->bias;
     finish.y = call_.y;
@@ -71,13 +70,13 @@ void PackedCall::multiply(const PreparedRows& rows, int begin, int end, int work
     RowBest* best =
         call_.largest != nullptr ? bests_.data() + static_cast<std::ptrdiff_t>(worker) * call_.rows : nullptr;
     if (call_.gate == nullptr) finish.best = best;
-    rows.multiply(*call_.w->packed, begin, end, finish);
+    rows.multiply(*call_.w->packed, range.begin, range.end, finish);
     if (call_.gate == nullptr) return;
     finish.bias = call_.gate->bias;
     finish.activation = call_.activation;
     finish.multiply = true;
     finish.best = best;
-    rows.multiply(*call_.gate->packed, begin, end, finish);
+    rows.multiply(*call_.gate->packed, range.begin, range.end, finish);
 }
 
 void PackedCall::find_largest() {

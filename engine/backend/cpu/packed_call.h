@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/backend/backend.h"
@@ -17,6 +18,15 @@ class PackedCall {
 public:
     /// `bests` grows to one per worker and row where the largest outputs are asked for.
     PackedCall(const ProductCall& call, int n_worker, std::vector<RowBest>& bests);
+
+    /// Whether every worker prepares the rows for itself.
+    static bool prepares_apart(int rows) { return rows <= most_own_rows; }
+    /// Panels [begin, end), by a worker that prepares the rows for itself first.
+    struct PanelRange {
+        int begin = 0;
+        int end = 0;
+    };
+    void run_panels(std::span<const PanelRange> ranges, int worker);
 
     /// Scratch floats of products of up to `rows` rows.
     static std::int64_t floats(std::int64_t rows, std::int64_t n_in, int n_worker);
@@ -34,7 +44,11 @@ public:
                   });
         }
         split(call_.w->packed->n_panel(), work, [this](std::int64_t begin, std::int64_t end, int worker) {
-            multiply(static_cast<int>(begin), static_cast<int>(end), worker);
+            const PanelRange range{static_cast<int>(begin), static_cast<int>(end)};
+            if (together_)
+                multiply(prepared_, range, worker);
+            else
+                run_panels({&range, 1}, worker);
         });
         if (call_.largest != nullptr) find_largest();
     }
@@ -49,8 +63,7 @@ private:
     static std::int64_t rounded(std::int64_t floats) { return (floats + 15) / 16 * 16; }
     float* own_scratch(int worker) const;
     void prepare(PreparedRows& rows, int block, int worker);
-    void multiply(int begin, int end, int worker);
-    void multiply(const PreparedRows& rows, int begin, int end, int worker);
+    void multiply(const PreparedRows& rows, PanelRange range, int worker);
     void find_largest();
 
     const ProductCall& call_;
