@@ -35,40 +35,6 @@ HWY_INLINE void for_each_vector(float* x, std::int64_t n, Body&& body) {
     }
 }
 
-void softmax(float* x, std::int64_t n, float scale) {
-    const D d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    float largest = x[0];
-    // 0 as long as every score is finite, else NaN: neither Max nor Exp lets a NaN through by itself.
-    float poison = 0.0f;
-    std::int64_t i = 0;
-    if (n >= lanes) {
-        const V zero = hn::Zero(d);
-        V top = hn::LoadU(d, x);
-        V poisons = hn::Mul(top, zero);
-        for (i = lanes; i + lanes <= n; i += lanes) {
-            const V v = hn::LoadU(d, x + i);
-            top = hn::Max(top, v);
-            poisons = hn::MulAdd(v, zero, poisons);
-        }
-        largest = hn::GetLane(hn::MaxOfLanes(d, top));
-        poison = hn::GetLane(hn::SumOfLanes(d, poisons));
-    }
-    for (; i < n; ++i) {
-        largest = x[i] > largest ? x[i] : largest;
-        poison += x[i] * 0.0f;
-    }
-    const V vscale = hn::Set(d, scale);
-    const V vlargest = hn::Set(d, largest * scale);
-    for_each_vector(x, n, [&](V v) HWY_ATTR { return hn::Exp(d, hn::MulSub(v, vscale, vlargest)); });
-    V sums = hn::Zero(d);
-    for (i = 0; i + lanes <= n; i += lanes) sums = hn::Add(sums, hn::LoadU(d, x + i));
-    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-    for (; i < n; ++i) sum += x[i];
-    const V factor = hn::Set(d, 1.0f / sum + poison);
-    for_each_vector(x, n, [&](V v) HWY_ATTR { return hn::Mul(v, factor); });
-}
-
 void gelu_tanh(float* x, std::int64_t n) {
     for_each_vector(x, n, [](V v) HWY_ATTR { return gelu_tanh_of(D(), v); });
 }
@@ -192,7 +158,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace decodescope::vector_math {
 
-HWY_EXPORT(softmax);
 HWY_EXPORT(gelu_tanh);
 HWY_EXPORT(layer_norm);
 HWY_EXPORT(silu);
@@ -202,9 +167,6 @@ HWY_EXPORT(rotate_halves);
 HWY_EXPORT(rotate_neighbours);
 HWY_EXPORT(target_name);
 
-void softmax(float* x, std::int64_t n, float scale) {
-    HWY_DYNAMIC_DISPATCH(softmax)(x, n, scale);
-}
 void gelu_tanh(float* x, std::int64_t n) {
     HWY_DYNAMIC_DISPATCH(gelu_tanh)(x, n);
 }

@@ -5,8 +5,6 @@
 
 namespace decodescope::vector_math {
 
-/// x[i] = exp(scale * x[i] - max) / sum over i < n, with max the largest scaled value. n >= 1.
-void softmax(float* x, std::int64_t n, float scale);
 /// x[i] = 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 void gelu_tanh(float* x, std::int64_t n);
 /// x[i] = 0.5 x (1 + erf(x / sqrt(2))).

@@ -84,44 +84,6 @@ private slots:
         QVERIFY2(error < 2e-6 * std::sqrt(n_in) * 8, qPrintable(QString::number(error)));
     }
 
-    void softmax_data() {
-        QTest::addColumn<int>("n");
-        for (const int n : {1, 2, 7, 8, 15, 16, 17, 33, 1000}) QTest::addRow("%d", n) << n;
-    }
-    void softmax() {
-        QFETCH(int, n);
-        auto x = random_floats(5, n, 30.0f);
-        std::vector<double> expected(x.begin(), x.end());
-        const double largest = *std::max_element(expected.begin(), expected.end()) * 0.25;
-        double sum = 0;
-        for (double& e : expected) sum += e = std::exp(e * 0.25 - largest);
-        for (double& e : expected) e /= sum;
-        vector_math::softmax(x.data(), n, 0.25f);
-        QVERIFY(largest_difference(x, expected) < 1e-6);
-    }
-
-    void softmaxHidesNothing_data() {
-        QTest::addColumn<int>("n");
-        QTest::addColumn<int>("at");
-        QTest::addColumn<float>("bad");
-        for (const float bad :
-             {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-            for (const auto& [n, at] :
-                 {std::pair{3, 1}, std::pair{40, 0}, std::pair{40, 17}, std::pair{41, 40}}) {
-                QTest::addRow("%g at %d of %d", double{bad}, at, n) << n << at << bad;
-            }
-        }
-    }
-    void softmaxHidesNothing() {
-        QFETCH(int, n);
-        QFETCH(int, at);
-        QFETCH(float, bad);
-        std::vector<float> x(static_cast<std::size_t>(n), 1.0f);
-        x[static_cast<std::size_t>(at)] = bad;
-        vector_math::softmax(x.data(), n, 1.0f);
-        for (const float p : x) QVERIFY(std::isnan(p));
-    }
-
     void gelu() {
         auto x = random_floats(6, 1003, 4.0f);
         x[0] = 0.0f;
