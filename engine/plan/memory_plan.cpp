@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/backend/cpu/attend.h"
+#include "engine/backend/cpu/packed_call.h"
 
 namespace decodescope {
 
@@ -26,7 +27,20 @@ struct WorkFloats {
     std::vector<std::int64_t> activations;
     std::int64_t logits = 0;
     std::int64_t scores = 0;
+    std::int64_t products = 0;
 };
+
+/// Scratch of the largest product of a call, as `Backend::product_floats` has it.
+std::int64_t product_floats(const PlanShape& s, const PlanRequest& r, std::int64_t wide) {
+    const std::int64_t rows = r.batch * r.largest_call();
+    const auto floats = [&](std::int64_t n_row, std::int64_t n_in, std::int64_t gate) {
+        // A kernel of the library computes what stands beside a gate apart.
+        return r.prepared.empty() ? n_row * (n_in + gate) : PackedCall::floats(n_row, n_in, r.threads);
+    };
+    return std::max({floats(rows, s.d_model, 0), floats(rows, std::int64_t{s.n_head} * s.value_dim, 0),
+                     floats(rows, s.d_model, s.gated ? wide : 0), floats(rows, wide, 0),
+                     floats(r.batch, s.d_model, 0)});
+}
 
 WorkFloats work_floats(const PlanShape& s, const PlanRequest& r) {
     const std::int64_t rows = r.batch * r.largest_call();
@@ -35,12 +49,12 @@ WorkFloats work_floats(const PlanShape& s, const PlanRequest& r) {
         s.latent > 0 ? s.latent + s.rope_dim : std::int64_t{s.n_kv_head} * (s.key_dim + s.value_dim);
     const std::int64_t wide = std::max({std::int64_t{s.d_ff}, std::int64_t{s.d_expert}});
     WorkFloats work;
-    work.activations = {rows * s.d_model, std::max<std::int64_t>(rows, r.batch) * s.d_model,
-                        rows * (query + kept), rows * s.n_head * s.value_dim, rows * wide};
-    if (s.gated) work.activations.push_back(rows * wide);
+    work.activations = {rows * s.d_model, std::int64_t{r.batch} * s.d_model, rows * (query + kept),
+                        rows * s.n_head * s.value_dim, rows * wide};
     if (!s.learned_positions) work.activations.push_back(rows * (s.latent > 0 ? s.rope_dim : s.key_dim));
     work.logits = std::int64_t{r.batch} * s.vocab;
     work.scores = attend_floats(s.key_dim) * r.threads;
+    work.products = product_floats(s, r, wide);
     return work;
 }
 
@@ -86,9 +100,10 @@ void fill_parts(const PlanShape& shape, const PlanRequest& request, MemoryPlan& 
         tensors.push_back(floats * float_bytes);
     }
     plan.logits = work.logits * float_bytes;
-    plan.workspace = work.scores * float_bytes;
+    plan.workspace = (work.scores + work.products) * float_bytes;
     tensors.push_back(plan.logits);
-    tensors.push_back(plan.workspace);
+    tensors.push_back(work.scores * float_bytes);
+    tensors.push_back(work.products * float_bytes);
     for (const std::int64_t bytes : tensors) {
         if (bytes < huge_page)
             plan.heap_tensors += bytes;

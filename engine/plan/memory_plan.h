@@ -57,7 +57,7 @@ struct MemoryPlan {
     KvArithmetic kv;
     std::int64_t activations = 0;  ///< of one call in this program
     std::int64_t logits = 0;
-    std::int64_t workspace = 0;      ///< attention scratch
+    std::int64_t workspace = 0;      ///< scratch of attention and of products
     std::int64_t page_rounding = 0;  ///< to whole huge pages, which large tensors lie on in this program
     std::int64_t heap_tensors = 0;   ///< tensors smaller than a huge page, which lie on the heap
 

@@ -65,7 +65,7 @@ std::vector<PlanPart> plan_parts(const PlanReport& report) {
     parts.push_back({"activations", "activations", plan.activations, call});
     parts.push_back({"logits", "logits", plan.logits, "one row for each request, f32"});
     parts.push_back({"workspace", "workspace", plan.workspace,
-                     fmt::format("attention scores of {} threads", request.threads)});
+                     fmt::format("scratch of attention and products, {} threads", request.threads)});
     if (plan.page_rounding > 0) {
         parts.push_back({"page_rounding", "rest of huge pages", plan.page_rounding,
                          "tensors of 2 MiB and more end inside a huge page"});
