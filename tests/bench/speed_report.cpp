@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "engine/measure/environment.h"
 
@@ -160,7 +161,9 @@ public:
         for (const ReadyProduct& ready : rig_.products()) {
             if (!ready.weights) fmt::print("{}: not measured: {}\n", ready.product.name(), ready.reason);
         }
-        for (const int threads : {1, 2, 3, 4, 6, 8, 12, 16}) {
+        std::set<int> thread_counts;
+        for (const CaseResult& result : results) thread_counts.insert(result.one.threads);
+        for (const int threads : thread_counts) {
             const LimitsNow now = limits_now(results, threads);
             if (now.read.n == 0) continue;
             fmt::print("{} thread{}: read {} GB/s", threads, threads == 1 ? "" : "s", spread(now.read, 1));

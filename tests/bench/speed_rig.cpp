@@ -23,7 +23,7 @@ constexpr int largest_batch = 16;
 /// Calls of a prefill case: as many as make about this many tokens.
 constexpr int prefill_tokens = 384;
 /// How long a busy case decodes in each of its four situations: long enough for the threads to adapt.
-constexpr std::int64_t busy_ns = 600'000'000;
+constexpr std::int64_t busy_ns = 500'000'000;
 
 double median(std::span<const double> values) {
     return summarize(values).median;
