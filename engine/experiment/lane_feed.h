@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,13 +22,16 @@ public:
     LaneFeed(const Experiment& experiment, const ReferenceRows& reference, const Lane* reference_lane)
         : experiment_(experiment), reference_(reference), reference_lane_(reference_lane) {}
 
-    void begin(std::size_t n_request) { same_.assign(n_request, 1); }
+    void begin(std::size_t n_request) { first_other_.assign(n_request, std::numeric_limits<int>::max()); }
     std::optional<std::int32_t> next(int request, int index, std::int32_t chosen) override {
         const auto& known = reference_.tokens(request);
         const auto i = static_cast<std::size_t>(index);
         switch (experiment_.drive) {
             case Drive::free:
-                if (i >= known.size() || known[i] != chosen) same_[static_cast<std::size_t>(request)] = 0;
+                if (i >= known.size() || known[i] != chosen) {
+                    int& first = first_other_[static_cast<std::size_t>(request)];
+                    first = std::min(first, index);
+                }
                 return chosen;
             case Drive::fixed:
                 if (i < experiment_.fixed_ids.size()) return experiment_.fixed_ids[i];
@@ -42,14 +47,16 @@ public:
         return {theirs.finish,
                 "The reference lane \"" + reference_lane_->spec().name + "\" stopped: " + theirs.reason};
     }
-    /// Whether the request has been fed the reference's tokens alone so far.
-    bool same_history(int request) const { return same_[static_cast<std::size_t>(request)] != 0; }
+    /// Whether the request was fed the reference's tokens alone before its new token `index`.
+    bool same_history(int request, int index) const {
+        return first_other_[static_cast<std::size_t>(request)] >= index;
+    }
 
 private:
     const Experiment& experiment_;
     const ReferenceRows& reference_;
     const Lane* reference_lane_;
-    std::vector<char> same_;  // [requests]
+    std::vector<int> first_other_;  // [requests], the first new token that was fed and is not the reference's
 };
 
 }  // namespace decodescope

@@ -339,7 +339,8 @@ private:
             event.token = token.token;
             event.drafted = token.drafted;
             const auto logits = state.step->logits_of(token, weights_->config.vocab);
-            if (lane != reference_ && !logits.empty() && feeds_[lane].same_history(token.request)) {
+            if (lane != reference_ && !logits.empty() &&
+                feeds_[lane].same_history(token.request, token.index)) {
                 const auto& known = reference_rows_.tokens(token.request);
                 const auto i = static_cast<std::size_t>(token.index);
                 if (const auto row = reference_logits(token.request, token.index); !row.empty())

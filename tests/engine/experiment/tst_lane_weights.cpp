@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QTest>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -27,12 +28,13 @@ struct Fixture {
     EventSink sink;
 
     const ModelConfig& config() const { return model.weights->config; }
-    Result<Record> run(const QString& lanes, int new_tokens = 12) {
+    Result<Record> run(const QString& lanes, int new_tokens = 12, Drive drive = Drive::forced) {
         Experiment experiment;
         experiment.model = {.path = {}, .preset = "tiny", .seed = 5};
         experiment.prompts[0].kind = PromptSpec::Kind::ids;
         experiment.prompts[0].ids = {3, 1, 4, 15, 9, 2, 6};
         experiment.new_tokens = new_tokens;
+        experiment.drive = drive;
         experiment.threads = 2;
         experiment.repetitions = 2;
         for (const QString& lane : lanes.split(','))
@@ -180,6 +182,45 @@ private slots:
         QVERIFY2(judged->verdict.word == VerdictWord::fault, judged->verdict.summary.c_str());
         QVERIFY(judged->verdict.kind == FaultKind::position);
         QCOMPARE(fixture.ledger->live(), fixture.weights_only);
+    }
+
+    /// Each following its own choices, lanes of one type may part where two tokens are as good as tied; that
+    /// is seen in the logits of the token where they do, drafted or not.
+    void partingAtATieIsNoDifference() {
+        Fixture fixture;
+        for (const char* type : {"bf16", "int8", "int4"}) {
+            const auto record = fixture.run(
+                QString("naive+weights-%1,static+weights-%1,speculative-layers+weights-%1").arg(type), 50,
+                Drive::free);
+            QVERIFY2(record.ok(), qPrintable(sentence_of(record)));
+            for (std::size_t i = 1; i < record->lanes.size(); ++i) {
+                const LaneRecord& lane = record->lanes[i];
+                QVERIFY2(lane.agrees_with(record->reference()), lane.spec.name.c_str());
+                const int first = lane.first_different_token(record->reference());
+                if (first < 0) continue;
+                const auto& chosen = lane.repetitions[0].chosen;
+                const auto token = std::find_if(chosen.begin(), chosen.end(),
+                                                [&](const TokenEvent& each) { return each.index == first; });
+                QVERIFY(token != chosen.end());
+                QVERIFY(token->comparison.compared);
+                QVERIFY(is_nearly_tied(token->comparison, error_limit(lane.spec.weights)));
+            }
+        }
+    }
+
+    /// A lane of f32 that drafts and goes wrong is compared at the token where it does, too.
+    void aWrongDraftIsCompared() {
+        Fixture fixture;
+        const auto record =
+            fixture.run("naive,speculative-layers,speculative-layers+position-restart", 40, Drive::free);
+        QVERIFY2(record.ok(), qPrintable(sentence_of(record)));
+        QVERIFY(record->lanes[1].agrees_with(record->reference()));
+        const LaneRecord& wrong = record->lanes[2];
+        const int first = wrong.first_different_token(record->reference());
+        QVERIFY(first >= 0);
+        QVERIFY(!wrong.agrees_with(record->reference()));
+        for (const TokenEvent& token : wrong.repetitions[0].chosen)
+            QCOMPARE(token.comparison.compared, token.index <= first);
     }
 
     void servedAgainWithTheSameNumbers() {
