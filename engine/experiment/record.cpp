@@ -265,7 +265,7 @@ bool LaneRecord::agrees_with(const LaneRecord& reference) const {
     // Negative: nothing was compared, the tokens alone decide. Written so that NaN does not agree.
     if (!something || !(max_relative_error() <= limit)) return false;
     if (first_different_token(reference) < 0) return true;
-    return spec.weights != WeightType::f32 && differs_at_ties_alone(*this, reference, limit);
+    return limit > f32_error_limit && differs_at_ties_alone(*this, reference, limit);
 }
 
 std::vector<LaneRecord::DraftCount> LaneRecord::acceptance() const {
@@ -330,7 +330,7 @@ std::string approximation(const Record& record, std::size_t lane) {
     const LaneSpec& spec = record.lanes.at(lane).spec;
     std::string why = approximation(spec, record.reference().spec, record.model.window);
     // A draw near a border between two tokens goes either way, whatever the limit of the logits.
-    const bool rounds = lane != record.reference_index() && spec.weights != WeightType::f32;
+    const bool rounds = lane != record.reference_index() && error_limit(spec.weights) > f32_error_limit;
     if (why.empty() && rounds && record.experiment.sampling.kind == SamplingKind::sample)
         why = fmt::format("sampled with {} weights", to_string(spec.weights));
     return why;
