@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QTest>
 #include <hwy/highway.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "engine/backend/cpu/packed_matrix.h"
 #include "engine/core/random.h"
 #include "engine/model/preset.h"
+#include "tests/only_target.h"
 
 using namespace decodescope;
 
@@ -111,21 +111,6 @@ double error_limit(WeightType type, int rows) {
     return type == WeightType::bf16 && rows > 8 && has_bf16_dots() ? 0.02 : 1e-5;
 }
 
-/// Every instruction set that this processor has and the kernels were compiled for.
-std::vector<std::int64_t> instruction_sets() {
-    std::vector<std::int64_t> sets;
-    for (const std::int64_t target :
-         {std::int64_t{HWY_AVX3}, std::int64_t{HWY_AVX2}, std::int64_t{HWY_NEON}}) {
-        if ((hwy::SupportedTargets() & target) != 0) sets.push_back(target);
-    }
-    sets.push_back(HWY_EMU128);
-    return sets;
-}
-
-struct Restore {
-    ~Restore() { hwy::SetSupportedTargetsForTest(0); }
-};
-
 }  // namespace
 
 class TestPackedProduct : public QObject {
@@ -208,7 +193,7 @@ private slots:
         QTest::addColumn<qint64>("target");
         QTest::addColumn<int>("n_in");
         QTest::addColumn<int>("n_out");
-        for (const std::int64_t target : instruction_sets()) {
+        for (const std::int64_t target : kernel_targets(HWY_SSSE3 | HWY_SSE4)) {
             for (const WeightType type : all_weight_types) {
                 for (const auto& [n_in, n_out] : {std::pair{7, 5}, std::pair{96, 40}, std::pair{320, 201}}) {
                     if (!PackedMatrix::fits(type, n_in)) continue;
@@ -223,8 +208,7 @@ private slots:
         QFETCH(qint64, target);
         QFETCH(int, n_in);
         QFETCH(int, n_out);
-        const Restore restore;
-        hwy::SetSupportedTargetsForTest(target);
+        const OnlyTarget only(target);
         const auto kind = static_cast<WeightType>(type);
         const auto w = random_floats(1, std::int64_t{n_in} * n_out);
         const auto g = random_floats(2, std::int64_t{n_in} * n_out);
