@@ -5,6 +5,12 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -72,11 +78,36 @@ bool has_bf16_dots() {
 #endif
 }
 
+bool has_fast_bf16_dots() {
+#if defined(__x86_64__)
+    return has_bf16_dots() && !__builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}
+
+bool has_tiles() {
+#if defined(__x86_64__) && defined(__linux__)
+    static const bool granted = [] {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        constexpr unsigned tile = 1u << 24, tile_int8 = 1u << 25, tile_bf16 = 1u << 22;
+        constexpr unsigned all = tile | tile_int8 | tile_bf16;
+        if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & all) != all) return false;
+        // Tiles are off until a process asks for them: ARCH_REQ_XCOMP_PERM of XFEATURE_XTILEDATA.
+        return syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+    }();
+    return granted && has_byte_dots() && has_bf16_dots();
+#else
+    return false;
+#endif
+}
+
 std::string instructions_in_use() {
     const std::string_view target = vector_math::target_name();
     if (uses_avx512()) {
         std::string extras = has_byte_dots() ? "VNNI" : "";
         if (has_bf16_dots()) extras += extras.empty() ? "BF16" : ", BF16";
+        if (has_tiles()) extras += ", AMX";
         return extras.empty() ? "AVX-512" : fmt::format("AVX-512 ({})", extras);
     }
     if (target == "EMU128" || target == "SCALAR") return "plain";

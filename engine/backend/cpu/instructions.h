@@ -18,5 +18,9 @@ std::string instructions_in_use();
 /// Whether they may use dot products of bytes (AVX-512 VNNI) and of bf16 (AVX-512 BF16).
 bool has_byte_dots();
 bool has_bf16_dots();
+/// Whether dot products of bf16 are faster than those of f32.
+bool has_fast_bf16_dots();
+/// Whether they may use matrix tiles of bytes and bf16 (Intel AMX). Asks the system for them once.
+bool has_tiles();
 
 }  // namespace decodescope

@@ -20,7 +20,7 @@ std::int64_t PackedCall::floats(std::int64_t rows, std::int64_t n_in, int n_work
     const std::int64_t apart = n_worker * own_floats(std::min(rows, most_own_rows), n_in);
     if (rows <= most_own_rows) return apart;
     const std::int64_t shared =
-        rounded(PreparedRows::floats(rows, n_in)) + n_worker * rounded(most_own_rows * n_in);
+        rounded(PreparedRows::floats(rows, n_in)) + n_worker * rounded(most_block_rows * n_in);
     return std::max(apart, shared);
 }
 
@@ -28,7 +28,7 @@ float* PackedCall::own_scratch(int worker) const {
     const std::int64_t n_in = call_.w->n_in;
     if (!together_) return call_.scratch + worker * own_floats(call_.rows, n_in);
     return call_.scratch + rounded(PreparedRows::floats(call_.rows, n_in)) +
-           worker * rounded(most_own_rows * n_in);
+           worker * rounded(most_block_rows * n_in);
 }
 
 void PackedCall::prepare(PreparedRows& rows, int block, int worker) {

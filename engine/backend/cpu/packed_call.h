@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    static constexpr std::int64_t most_own_rows = most_block_rows;  // that every worker prepares for itself
+    static constexpr std::int64_t most_own_rows = 12;  // that every worker prepares for itself
 
     /// Scratch of one worker: rows that were normalised, then laid out.
     static std::int64_t own_floats(std::int64_t rows, std::int64_t n_in) {

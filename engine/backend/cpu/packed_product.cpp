@@ -66,6 +66,7 @@ void PreparedRows::prepare(int i, const float* x, std::int64_t stride) {
     float* to = block(rows);
     std::array<const float*, most_block_rows> from{};
     for (int j = 0; j < m; ++j) from[static_cast<std::size_t>(j)] = x + j * stride;
+    const bool by_row = m >= tile_rows;
     if (kernels_->form == InputForm::f32) {
         if (m == 12) return interleave_of<12>(from.data(), n_in_, to);
         if (m == 6) return interleave_of<6>(from.data(), n_in_, to);
@@ -84,9 +85,11 @@ void PreparedRows::prepare(int i, const float* x, std::int64_t stride) {
         std::array<float, piece / weight_group> offsets;
         const int offset =
             type_ == WeightType::int8 ? PackedMatrix::code_offset_int8 : PackedMatrix::code_offset_int4;
+        const int per_unit = bf16 ? 2 : 4;
         for (int j = 0; j < m; ++j) {
             const float* row = from[static_cast<std::size_t>(j)] + k;
-            auto* bytes = reinterpret_cast<std::byte*>(units[j]);
+            float* whole = to + (std::int64_t{j} * n_in_ + k) / per_unit;
+            auto* bytes = reinterpret_cast<std::byte*>(by_row ? whole : units[j]);
             if (bf16) {
                 encode_entries(DType::bf16, row, n, bytes);
                 if (n % 2 != 0) std::memset(bytes + 2 * n, 0, 2);
@@ -100,7 +103,7 @@ void PreparedRows::prepare(int i, const float* x, std::int64_t stride) {
                 row_scales[(n_group + g) * m] = offsets[static_cast<std::size_t>(g)];
             }
         }
-        const int per_unit = bf16 ? 2 : 4;
+        if (by_row) continue;
         interleave(rounded.data(), m, (n + per_unit - 1) / per_unit, to + std::int64_t{k / per_unit} * m);
     }
 }

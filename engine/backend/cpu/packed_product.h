@@ -16,7 +16,7 @@ class PreparedRows {
 public:
     /// For products of `rows` rows with `type`; `room` takes `floats(rows, n_in)` floats.
     PreparedRows(WeightType type, int rows, int n_in, float* room)
-        : kernels_(&kernel_set(type, rows)), type_(type), rows_(rows), n_in_(n_in), room_(room) {}
+        : kernels_(&kernel_set(type, rows, n_in)), type_(type), rows_(rows), n_in_(n_in), room_(room) {}
 
     /// Room for any form.
     static std::int64_t floats(std::int64_t rows, std::int64_t n_in) { return rows * (n_in + n_in / 16 + 2); }

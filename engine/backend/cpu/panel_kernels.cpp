@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/backend/cpu/panel_kernels.h"
 
+#include "engine/backend/cpu/instructions.h"
 #include "engine/backend/cpu/packed_matrix.h"
 #include "engine/core/dtype.h"
 
@@ -319,10 +320,15 @@ void quantise_row(const float* x, int n, int code_offset, std::int8_t* q, float*
     HWY_DYNAMIC_DISPATCH(quantise_row)(x, n, code_offset, q, scales, offsets);
 }
 
-const KernelSet& kernel_set(WeightType type, int rows) {
+const KernelSet& kernel_set(WeightType type, int rows, int n_in) {
     // Few rows are bound by reading the weights: rounding the inputs to bf16 would only cost precision.
     constexpr int most_exact_rows = 8;
-    const KernelSet* dots = type == WeightType::bf16 && rows <= most_exact_rows ? nullptr : dot_kernels(type);
+    if (type == WeightType::bf16 && rows <= most_exact_rows) return float_kernels(type);
+    const bool tiles = rows >= tile_rows && n_in % weight_group == 0;
+    if (const KernelSet* set = tiles ? tile_kernels(type) : nullptr) return *set;
+    // Intel's dot products of bf16 are no faster than those of f32.
+    if (type == WeightType::bf16 && !has_fast_bf16_dots()) return float_kernels(type);
+    const KernelSet* dots = dot_kernels(type);
     return dots != nullptr ? *dots : float_kernels(type);
 }
 

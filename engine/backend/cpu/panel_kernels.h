@@ -14,14 +14,16 @@ namespace decodescope {
 enum class InputForm { f32, bf16, int8 };
 
 /// Multiplies `streams` panels with one block of m rows: out[stream][row][16] = sum over k, in the order of
-/// k. `panels`: where each begins. `block`: as `prepare_block` (packed_product.h) makes it.
+/// k (kernels of matrix tiles: in an order of their own within 32 k). `panels`: where each begins. `block`:
+/// as PreparedRows makes it.
 using TileKernel = void (*)(const std::byte* const* panels, int n_in, const float* block, float* out);
 
 inline constexpr int most_streams = 4;      ///< panels that a kernel reads side by side
-inline constexpr int most_block_rows = 12;  ///< rows of a block
+inline constexpr int most_block_rows = 32;  ///< rows of a block
+inline constexpr int tile_rows = 16;        ///< blocks of so many rows and more are laid out row by row
 
-/// The kernels of one type of weights on this machine. Every output is summed in the same order whatever the
-/// number of rows and panels that are computed together.
+/// The kernels of one type of weights on this machine. With one set, an output does not depend on the number
+/// of rows and panels that are computed together, except by the rounding of tiles beside that of vectors.
 struct KernelSet {
     InputForm form = InputForm::f32;
     int streams_one = 1;                                 ///< of `one`
@@ -36,8 +38,8 @@ struct KernelSet {
     }
 };
 
-/// The kernels for products of `rows` rows with weights of `type`.
-const KernelSet& kernel_set(WeightType type, int rows);
+/// The kernels for products of `rows` rows of n_in values with weights of `type`.
+const KernelSet& kernel_set(WeightType type, int rows, int n_in);
 
 /// Kernels written with vector instructions that every processor of the chosen instruction set has: any type
 /// of weights, f32 inputs.
@@ -45,6 +47,10 @@ const KernelSet& float_kernels(WeightType type);
 /// Kernels with integer and bf16 dot products (AVX-512 VNNI and BF16); null where the processor has none for
 /// `type`, or fewer instructions were asked for.
 const KernelSet* dot_kernels(WeightType type);
+
+/// Kernels with matrix tiles (Intel's AMX) for blocks of 16 and 32 rows, dot products for what is left; null
+/// where there are none for `type`. n_in a multiple of 32.
+const KernelSet* tile_kernels(WeightType type);
 
 /// Rounds one row to 8 bits in groups of 32: q[i] = round(x[i] / scale), scale = largest magnitude / 127;
 /// offsets[g] = -code_offset * scale * sum of the group's q, what undoes the offset of the weights' codes. A
