@@ -66,6 +66,7 @@ private slots:
     void readsAsText();
     void columnsOfSpecialLanes();
     void approximateLanesRaiseNoAlarm();
+    void weightsHaveAColumn();
     void growsWithoutReset();
     void fitsItsRows();
 };
@@ -196,6 +197,28 @@ void LaneTableTest::approximateLanesRaiseNoAlarm() {
     QCOMPARE(model.lanes()[1].agreement, Agreement::differs);
     for (int column = 0; column < model.columnCount(); ++column)
         QVERIFY(model.columnAt(column) != LaneTableModel::quality);
+}
+
+// Where a lane multiplies by something else than packed f32 weights, every lane says by what.
+void LaneTableTest::weightsHaveAColumn() {
+    Record record = twoLanes();
+    LaneTableModel model;
+    model.setRecord(record);
+    for (int column = 0; column < model.columnCount(); ++column)
+        QVERIFY(model.columnAt(column) != LaneTableModel::weights);
+    record.lanes[0].spec.kernels = Kernels::openblas;
+    record.lanes[1].spec.weights = WeightType::int8;
+    record.lanes[1].weight_bytes = 3 << 20;
+    model.setRecord(record);
+    QCOMPARE(model.columnAt(1), LaneTableModel::weights);
+    QCOMPARE(model.headerData(1, Qt::Horizontal, Qt::DisplayRole).toString(), QString("Weights"));
+    const auto shown = [&](int lane, int role) { return model.data(model.index(lane, 1), role).toString(); };
+    QCOMPARE(shown(0, Qt::DisplayRole), QString("f32, OpenBLAS"));
+    QCOMPARE(shown(1, Qt::DisplayRole), QString("int8"));
+    QCOMPARE(shown(1, Qt::ToolTipRole), QString("Matrices and head: 3.00 MiB"));
+    QCOMPARE(shown(0, Qt::ToolTipRole), QString());  // not known
+    const int last = model.columnCount() - 1;
+    QCOMPARE(model.data(model.index(1, last), Qt::DisplayRole).toString(), QString("int8 weights"));
 }
 
 void LaneTableTest::growsWithoutReset() {
