@@ -108,30 +108,50 @@ void PreparedRows::prepare(int i, const float* x, std::int64_t stride) {
     }
 }
 
-void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish) const {
+void PreparedRows::multiply_tile(const PackedMatrix& matrix, PanelWalk walk, int row, int m,
+                                 const TileFinish& finish) const {
     const bool one = rows_ == 1;
     const int streams = one ? kernels_->streams_one : kernels_->streams;
-    // Streams begin far apart, so that the memory system follows several at once.
-    const int distance = (end - begin + streams - 1) / streams;
     alignas(64) std::array<float, std::size_t{most_streams} * most_block_rows * PackedMatrix::panel_rows>
         sums;
-    for (int i = begin; i < begin + distance; ++i) {
-        std::array<const std::byte*, most_streams> panels{};
-        int n_stream = 0;
-        for (int s = 0; s < streams; ++s) {
-            const int panel = i + s * distance;
-            if (panel < end) n_stream = s + 1;
-            panels[static_cast<std::size_t>(s)] = matrix.panel(panel < end ? panel : i);
+    std::array<const std::byte*, most_streams> panels{};
+    int n_stream = 0;
+    for (int s = 0; s < streams; ++s) {
+        const int panel = walk.first + s * walk.distance;
+        if (panel < walk.end) n_stream = s + 1;
+        panels[static_cast<std::size_t>(s)] = matrix.panel(panel < walk.end ? panel : walk.first);
+    }
+    const TileKernel kernel = one ? kernels_->one : kernels_->rows[static_cast<std::size_t>(m)];
+    if (m > 1) fetch_outputs(finish, walk.first, walk.distance, n_stream, row, m);
+    kernel(panels.data(), n_in_, row_ != nullptr ? row_ : block({row, row + m}), sums.data());
+    for (int s = 0; s < n_stream; ++s) {
+        finish_tile(sums.data() + s * m * PackedMatrix::panel_rows, m, walk.first + s * walk.distance, row,
+                    finish);
+    }
+}
+
+void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish) const {
+    const auto rows_of = [this](int row) { return rows_ == 1 ? 1 : kernels_->block_rows(rows_ - row); };
+    const int streams = rows_ == 1 ? kernels_->streams_one : kernels_->streams;
+    if (rows_ <= few_rows) {
+        // Every panel is read once: streams begin far apart, so that the memory system follows several.
+        const int distance = (end - begin + streams - 1) / streams;
+        for (int i = begin; i < begin + distance; ++i) {
+            for (int row = 0; row < rows_; row += rows_of(row))
+                multiply_tile(matrix, {i, distance, end}, row, rows_of(row), finish);
         }
-        for (int row = 0; row < rows_;) {
-            const int m = one ? 1 : kernels_->block_rows(rows_ - row);
-            const TileKernel kernel = one ? kernels_->one : kernels_->rows[static_cast<std::size_t>(m)];
-            if (m > 1) fetch_outputs(finish, i, distance, n_stream, row, m);
-            kernel(panels.data(), n_in_, row_ != nullptr ? row_ : block({row, row + m}), sums.data());
-            for (int s = 0; s < n_stream; ++s) {
-                finish_tile(sums.data() + s * m * PackedMatrix::panel_rows, m, i + s * distance, row, finish);
-            }
-            row += m;
+        return;
+    }
+    // Groups of panels that stay in the second cache while all rows pass by; what is written of a row lies
+    // together.
+    constexpr std::size_t group_bytes = 384 * 1024;
+    const std::size_t panel_bytes = matrix.bytes() / static_cast<std::size_t>(matrix.n_panel());
+    const int group = std::max(1, static_cast<int>(group_bytes / panel_bytes) / streams) * streams;
+    for (int first = begin; first < end; first += group) {
+        const int last = std::min(end, first + group);
+        for (int row = 0; row < rows_; row += rows_of(row)) {
+            for (int i = first; i < last; i += streams)
+                multiply_tile(matrix, {i, 1, last}, row, rows_of(row), finish);
         }
     }
 }

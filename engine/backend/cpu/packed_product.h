@@ -39,6 +39,17 @@ public:
     void multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish) const;
 
 private:
+    static constexpr int few_rows = 16;
+
+    /// Panels first, first + distance, ... below end, one for every stream.
+    struct PanelWalk {
+        int first = 0;
+        int distance = 1;
+        int end = 0;
+    };
+    /// Multiplies those panels with the block of m rows that begins at `row`.
+    void multiply_tile(const PackedMatrix& matrix, PanelWalk walk, int row, int m,
+                       const TileFinish& finish) const;
     float* block(Rows rows) const { return room_ + rows.begin * per_row(); }
     std::int64_t per_row() const;
 
