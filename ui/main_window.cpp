@@ -15,6 +15,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/backend/cpu/instructions.h"
 #include "engine/experiment/memory_use.h"
 #include "engine/measure/process_memory.h"
 #include "ui/actions.h"
@@ -50,16 +51,6 @@ constexpr int memoryIntervalMs = 1000;
 constexpr std::array screenActions = {ActionId::showRace,      ActionId::showMemory, ActionId::showInside,
                                       ActionId::showExactness, ActionId::showSweep,  ActionId::showPlan,
                                       ActionId::showReport};
-
-QString bestInstructionSet(const Environment& environment) {
-    static constexpr std::array<std::pair<const char*, const char*>, 4> sets = {
-        {{"avx512f", "AVX-512"}, {"avx2", "AVX2"}, {"avx", "AVX"}, {"neon", "NEON"}}};
-    for (const auto& [key, name] : sets) {
-        const auto& present = environment.instruction_sets;
-        if (std::find(present.begin(), present.end(), key) != present.end()) return QString::fromLatin1(name);
-    }
-    return {};
-}
 
 }  // namespace
 
@@ -465,8 +456,7 @@ void MainWindow::updateStatus() {
         const int threads = !m_data.isEmpty() && record.environment.threads > 0 ? record.environment.threads
                                                                                 : environment->physical_cores;
         QString device = threads == 1 ? tr("CPU, 1 thread") : tr("CPU, %1 threads").arg(threads);
-        if (const QString set = bestInstructionSet(*environment); !set.isEmpty())
-            device += QStringLiteral(", ") + set;
+        device += QStringLiteral(", ") + QString::fromStdString(instructions_in_use());
         m_device->setText(device);
         m_device->setToolTip(QString::fromStdString(environment->cpu_model));
         m_kernels->setText(QString::fromStdString(environment->blas).section(QStringLiteral(" ("), 0, 0));

@@ -8,6 +8,7 @@
 #include "app/blas_core.h"
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
+#include "engine/backend/cpu/instructions.h"
 #include "engine/core/mapped_file.h"
 #include "engine/core/quote.h"
 #include "engine/measure/environment.h"
@@ -72,6 +73,10 @@ int parseAndRun(int argc, char** argv) {
 int main(int argc, char** argv) {
     decodescope::restartWithBetterBlasCore(argv);
     decodescope::survive_shrinking_files();
+    if (const auto chosen = decodescope::choose_instructions(); !chosen) {
+        fmt::print(stderr, "decodescope-cli: {}\n", chosen.error().message);
+        return decodescope::exit_code(chosen.error().kind);
+    }
     try {
         return parseAndRun(argc, argv);
     } catch (const std::bad_alloc&) {

@@ -12,6 +12,7 @@
 
 #include "app/blas_core.h"
 #include "app/decodescope/arguments.h"
+#include "engine/backend/cpu/instructions.h"
 #include "engine/core/mapped_file.h"
 #include "engine/core/quote.h"
 #include "engine/core/text_file.h"
@@ -136,6 +137,7 @@ int showWindow(int argc, char** argv, const Arguments& arguments) {
 int main(int argc, char** argv) {
     restartWithBetterBlasCore(argv);
     survive_shrinking_files();
+    if (const auto chosen = choose_instructions(); !chosen) return fail(chosen.error());
     QStringList words;
     for (int i = 0; i < argc; ++i) words << QFile::decodeName(argv[i]);
     const Result<Arguments> arguments = parseArguments(words);

@@ -6,6 +6,9 @@
 
 #include "engine/core/clock.h"
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #endif
@@ -67,6 +70,7 @@ void ThreadPool::dispatch(Function function, void* context) {
         function(context, 0);
         return;
     }
+    ++n_job_;
     function_ = function;
     context_ = context;
     pending_.store(active_ - 1, std::memory_order_relaxed);
@@ -81,6 +85,19 @@ void ThreadPool::dispatch(Function function, void* context) {
     }
     const std::int64_t end = now_ns();
     adapt(done - start, end - done, end);
+}
+
+std::vector<int> ThreadPool::cpus() {
+    std::vector<int> found(static_cast<std::size_t>(size()), -1);
+    run([&found](int worker) {
+#if defined(__linux__)
+        found[static_cast<std::size_t>(worker)] = sched_getcpu();
+#else
+        (void)worker;
+        (void)found;
+#endif
+    });
+    return found;
 }
 
 void ThreadPool::adapt(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t now) {

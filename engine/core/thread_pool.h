@@ -28,6 +28,12 @@ public:
     /// How often a worker was left out so far.
     std::int64_t n_reduction() const { return n_reduction_; }
 
+    /// Jobs that were shared out so far: each is a barrier that its workers pass together.
+    std::int64_t n_job() const { return n_job_; }
+    /// Logical CPU that every worker runs on at this moment; -1 for one that is left out, or where the system
+    /// does not tell.
+    std::vector<int> cpus();
+
     /// Calls `job(worker)` once on every active worker and returns when all are done. `job` must not throw.
     template <class Job>
     void run(Job&& job) {
@@ -74,6 +80,7 @@ private:
     int strikes_ = 0;  // jobs that waited too long, lately
     int calm_ = 0;     // jobs since the last strike
     std::int64_t n_reduction_ = 0;
+    std::int64_t n_job_ = 0;
     std::int64_t retry_at_ns_ = 0;
     std::int64_t pause_ns_ = 0;
 };

@@ -20,6 +20,7 @@ OrderedJson environment_json(const Environment& environment) {
     json["memory_bytes"] = number_or_null(environment.memory_bytes, std::uint64_t{0});
     json["threads"] = number_or_null(environment.threads, 0);
     json["thread_reductions"] = number_or_null(environment.thread_reductions, std::int64_t{-1});
+    json["thread_cpus"] = environment.thread_cpus;
     json["read_bandwidth_gb_s"] = number_or_null(environment.read_bandwidth_gb_s, 0.0);
     json["peak_gflop_s"] = number_or_null(environment.peak_gflop_s, 0.0);
     json["peak_instructions"] = text_or_null(environment.peak_instructions);
@@ -47,6 +48,7 @@ void read_environment(JsonFields& fields, Environment& environment) {
     fields.integer("memory_bytes", environment.memory_bytes);
     fields.integer("threads", environment.threads);
     fields.integer("thread_reductions", environment.thread_reductions);
+    fields.integers("thread_cpus", environment.thread_cpus);
     fields.real("read_bandwidth_gb_s", environment.read_bandwidth_gb_s);
     fields.real("peak_gflop_s", environment.peak_gflop_s);
     fields.text("peak_instructions", environment.peak_instructions);

@@ -187,6 +187,7 @@ public:
     }
 
     std::int64_t thread_reductions() { return backend_->pool().n_reduction(); }
+    std::vector<int> thread_cpus() { return backend_->pool().cpus(); }
 
 private:
     /// Whether repetition `repetition` is to be made: the least number, then as the precision asks for.
@@ -466,6 +467,7 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
         run.run_all();
         record.environment.use = watch.use();
         record.environment.thread_reductions = run.thread_reductions();
+        record.environment.thread_cpus = run.thread_cpus();
         if (control != nullptr) record.waited_turns = control->waited_turns() - waited_before;
     }
     record.tensor_bytes_after = ledger->live();
