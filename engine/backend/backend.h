@@ -95,8 +95,8 @@ public:
                                                            std::stop_token stop = {}) = 0;
 
     virtual void product(const ProductCall& call) = 0;
-    /// Scratch floats that products of up to `rows` rows with `w` need.
-    virtual std::int64_t product_floats(const Linear& w, std::int64_t rows, bool gated) const = 0;
+    /// Scratch floats that products of up to `rows` rows with `w`, and with `gate` unless it is null, need.
+    virtual std::int64_t product_floats(const Linear& w, std::int64_t rows, const Linear* gate) const = 0;
     /// y = x W^T + b, or y += x W^T + b with `accumulate`, from the f32 weights where they lie. x [rows,
     /// n_in], y [rows, n_out].
     virtual void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) = 0;

@@ -82,19 +82,21 @@ void embed(const Weights& weights, const CallTokens& call, std::span<const std::
     }
 }
 
-/// Scratch that the products of one call of `rows` tokens need. Every layer has the shapes of the first.
+/// Scratch that the products of one call of `rows` tokens need. Not every layer need be prepared: replays
+/// change a matrix of one.
 std::int64_t products_floats(const Weights& weights, const Backend& backend, std::int64_t rows,
                              std::size_t logit_rows) {
     std::int64_t floats = 0;
-    const auto need = [&](const Linear& w, std::int64_t n, bool gated) {
-        if (n > 0) floats = std::max(floats, backend.product_floats(w, n, gated));
+    const auto need = [&](const Linear& w, std::int64_t n, const Linear* gate = nullptr) {
+        if (n > 0) floats = std::max(floats, backend.product_floats(w, n, gate));
     };
-    const LayerWeights& layer = weights.layers.front();
-    need(layer.attn_qkv, rows, false);
-    need(layer.attn_out, rows, false);
-    need(layer.ff_up, rows, weights.config.gated_ff);
-    need(layer.ff_down, rows, false);
-    need(weights.head, static_cast<std::int64_t>(logit_rows), false);
+    for (const LayerWeights& layer : weights.layers) {
+        need(layer.attn_qkv, rows);
+        need(layer.attn_out, rows);
+        need(layer.ff_up, rows, weights.config.gated_ff ? &layer.ff_gate : nullptr);
+        need(layer.ff_down, rows);
+    }
+    need(weights.head, static_cast<std::int64_t>(logit_rows));
     return floats;
 }
 

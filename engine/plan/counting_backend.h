@@ -35,8 +35,8 @@ public:
         return inner_.prepare(std::move(weights), type, ledger, std::move(stop));
     }
     void product(const ProductCall& call) override;
-    std::int64_t product_floats(const Linear& w, std::int64_t rows, bool gated) const override {
-        return inner_.product_floats(w, rows, gated);
+    std::int64_t product_floats(const Linear& w, std::int64_t rows, const Linear* gate) const override {
+        return inner_.product_floats(w, rows, gate);
     }
     void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) override;
     void layer_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override;

@@ -62,13 +62,13 @@ public:
         return packed_.get(std::move(weights), type, ledger, pool_, std::move(stop));
     }
 
-    std::int64_t product_floats(const Linear& w, std::int64_t rows, bool gated) const override {
-        if (w.packed == nullptr) return rows * (w.n_in + (gated ? w.n_out : 0));
+    std::int64_t product_floats(const Linear& w, std::int64_t rows, const Linear* gate) const override {
+        if (!is_packed(w, gate)) return rows * (w.n_in + (gate != nullptr ? w.n_out : 0));
         return PackedCall::floats(rows, w.n_in, pool_.size());
     }
 
     void product(const ProductCall& call) override {
-        if (call.w->packed != nullptr) {
+        if (is_packed(*call.w, call.gate)) {
             PackedCall(call, pool_.size(), bests_)
                 .run([this](std::int64_t n, std::int64_t work, auto&& body) {
                     if (work < min_parallel_work)
@@ -216,6 +216,11 @@ public:
     }
 
 private:
+    /// Whether our kernels do it: all of its weights are packed.
+    static bool is_packed(const Linear& w, const Linear* gate) {
+        return w.packed != nullptr && (gate == nullptr || gate->packed != nullptr);
+    }
+
     /// The attention block of kv heads [first, last) and the heads that read them. Returns the pairs computed
     /// for one of them.
     std::int64_t serve_heads(const AttentionBlock& block, int first, int last, int worker) {

@@ -172,7 +172,7 @@ private slots:
                 const Packed packed(kind, 64, 20, w);
                 const Linear linear{w.data(), nullptr, 64, 20, &packed.matrix};
                 std::vector<float> y(20);
-                std::vector<float> scratch(at(backend->product_floats(linear, 1, false)));
+                std::vector<float> scratch(at(backend->product_floats(linear, 1, nullptr)));
                 std::int32_t largest = 0;
                 ProductCall call;
                 call.x = x.data();
@@ -230,7 +230,7 @@ private slots:
                 auto y = random_floats(at(200 + i), std::int64_t{rows} * n_out);
                 const Linear linear{w.data(), i % 2 == 0 ? b.data() : nullptr, n_in, n_out, &packed_w.matrix};
                 const Linear gate{g.data(), nullptr, n_in, n_out, &packed_g.matrix};
-                std::vector<float> scratch(at(backend->product_floats(linear, rows, true)));
+                std::vector<float> scratch(at(backend->product_floats(linear, rows, &gate)));
                 std::vector<std::int32_t> largest(at(rows));
                 ProductCall call;
                 call.x = x.data();
@@ -283,6 +283,37 @@ private slots:
                 alone->product(call);
                 QVERIFY(std::equal(first.begin(), first.end(), y.begin()));
             }
+        }
+    }
+
+    // Replays change one matrix of a prepared model, which then lies in f32 beside the others.
+    void gateAndUpNeedNotBothBePrepared() {
+        const auto w = random_floats(1, 96 * 40);
+        const auto g = random_floats(2, 96 * 40);
+        const Packed packed(WeightType::f32, 96, 40, w);
+        const auto x = random_floats(3, 5 * 96);
+        const auto backend = make_cpu_backend(2);
+        const Linear prepared{w.data(), nullptr, 96, 40, &packed.matrix};
+        const Linear plain{g.data(), nullptr, 96, 40, nullptr};
+        const auto in = std::vector<double>(x.begin(), x.end());
+        for (const bool gate_is_prepared : {false, true}) {
+            const Linear& up = gate_is_prepared ? plain : prepared;
+            const Linear& gate = gate_is_prepared ? prepared : plain;
+            std::vector<float> scratch(at(backend->product_floats(up, 5, &gate)));
+            std::vector<float> y(5 * 40);
+            ProductCall call;
+            call.x = x.data();
+            call.rows = 5;
+            call.w = &up;
+            call.gate = &gate;
+            call.activation = Activation::silu;
+            call.y = y.data();
+            call.scratch = scratch.data();
+            backend->product(call);
+            auto right = products(in, 5, gate_is_prepared ? g : w, nullptr, 96, 40);
+            const auto gates = products(in, 5, gate_is_prepared ? w : g, nullptr, 96, 40);
+            for (std::size_t k = 0; k < right.size(); ++k) right[k] *= activated(Activation::silu, gates[k]);
+            QVERIFY(relative_error(y, right) < 4e-5);
         }
     }
 

@@ -327,6 +327,7 @@ private slots:
                               .memory_bytes = 1u << 30,
                               .threads = 2,
                               .thread_reductions = 3,
+                              .thread_cpus = {0, -1},
                               .read_bandwidth_gb_s = 12.5,
                               .peak_gflop_s = 100.5,
                               .peak_instructions = "AVX2",
@@ -399,6 +400,7 @@ private slots:
         QCOMPARE(parsed->environment.use.mhz_before, 3000.0);
         QCOMPARE(parsed->environment.use.mhz_after, 2900.0);
         QCOMPARE(parsed->environment.thread_reductions, 3);
+        QCOMPARE(parsed->environment.thread_cpus, (std::vector<int>{0, -1}));
         QCOMPARE(parsed->model.norm_eps, record.model.norm_eps);
         QCOMPARE(parsed->lanes[1].texts, std::vector<std::string>{"a b c"});
         QVERIFY(parsed->lanes[1].repetitions[1].finish == FinishReason::capacity);
