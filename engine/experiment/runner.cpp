@@ -122,7 +122,9 @@ public:
 
     /// Makes the lanes, loading draft models and preparing weights.
     Result<void> make_lanes() {
-        for (const LaneSpec& spec : experiment_.lanes) {
+        for (const LaneSpec& spec : experiment_.lanes) record_.lanes.push_back({spec, {}, {}, 0});
+        for (std::size_t i = 0; i < experiment_.lanes.size(); ++i) {
+            const LaneSpec& spec = experiment_.lanes[i];
             LaneContext context{weights_, nullptr, backend_.get(), ledger_};
             if (spec.mode == LaneMode::speculative && spec.draft.kind == DraftKind::model) {
                 auto draft = load_model(spec.draft.model, ledger_, {stop_, {}});
@@ -133,14 +135,24 @@ public:
             if (!prepared) return prepared.error();
             auto lane = make_lane(spec, *std::move(prepared));
             if (!lane) return lane.error();
-            const std::uint64_t bytes = matrix_bytes((*lane)->weights());
+            record_.lanes[i].weight_bytes = matrix_bytes((*lane)->weights());
             lanes_.push_back(*std::move(lane));
-            record_.lanes.push_back({spec, {}, {}, bytes});
         }
         for (std::size_t i = 0; i < lanes_.size(); ++i)
             feeds_.emplace_back(experiment_, reference_rows_, lanes_[reference_].get());
         states_.resize(lanes_.size());
         return {};
+    }
+
+    /// The run was stopped before its lanes were ready.
+    void stopped_early(const Error& error) {
+        record_.status = FinishReason::cancelled;
+        record_.reason = error.message;
+        for (LaneRecord& lane : record_.lanes) {
+            RepetitionRecord& nothing = lane.repetitions.emplace_back();
+            nothing.finish = record_.status;
+            nothing.reason = record_.reason;
+        }
     }
 
     void warm_up() {
@@ -451,7 +463,8 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     record.environment.peak_instructions = limits.peak_instructions;
     {
         Run run(experiment, model, ledger, sink, stop, control, std::move(backend), record);
-        DS_TRY(run.make_lanes());
+        const auto made = run.make_lanes();
+        if (!made && made.error().kind != ErrorKind::cancelled) return made.error();
         RunStarted started{static_cast<std::int32_t>(experiment.lanes.size()),
                            experiment.repetitions,
                            {},
@@ -461,10 +474,13 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
         for (const PromptRecord& prompt : record.prompts)
             started.prompt_lengths.push_back(static_cast<std::int32_t>(prompt.ids.size()));
         sink.run_started(started);
-        run.warm_up();
+        if (made) run.warm_up();
         const std::int64_t waited_before = control != nullptr ? control->waited_turns() : 0;
         const MachineWatch watch;
-        run.run_all();
+        if (made)
+            run.run_all();
+        else
+            run.stopped_early(made.error());
         record.environment.use = watch.use();
         record.environment.thread_reductions = run.thread_reductions();
         record.environment.thread_cpus = run.thread_cpus();

@@ -82,11 +82,11 @@ private slots:
         QTest::newRow("md") << "md"
                             << "| part ";
         QTest::newRow("csv") << "csv"
-                             << "section,item,bytes,plan_bytes,holds\nplan,weights,13037568,,\n";
+                             << "section,item,bytes,plan_bytes,holds\nplan,weights,25227264,,\n";
         QTest::newRow("json") << "json"
                               << "\"schema\": \"decodescope.plan/1\"";
         QTest::newRow("jsonl") << "jsonl"
-                               << "{\"section\":\"plan\",\"item\":\"weights\",\"bytes\":13037568}\n";
+                               << "{\"section\":\"plan\",\"item\":\"weights\",\"bytes\":25227264}\n";
     }
     void everyFormat() {
         QFETCH(const QString, format);

@@ -11,6 +11,7 @@
 #include "engine/experiment/precision.h"
 #include "engine/experiment/runner.h"
 #include "engine/model/preset.h"
+#include "engine/model/weight_size.h"
 #include "engine/verify/verify_model.h"
 
 using namespace decodescope;
@@ -325,11 +326,39 @@ private slots:
 
     void outOfMemoryEndsTheLane() {
         Fixture fixture;
-        fixture.ledger->set_limit(fixture.ledger->total() + 2000);
+        const std::uint64_t weights = prepared_bytes(fixture.model.weights->config, WeightType::f32);
+        fixture.ledger->set_limit(fixture.ledger->total() + weights + 2000);
         const auto record = fixture.run(race());
         QVERIFY(record);
         QCOMPARE(record->status, FinishReason::failed);
         QVERIFY(QString::fromStdString(record->reason).contains("memory limit"));
+        QCOMPARE(fixture.ledger->live(), fixture.weights_only);
+    }
+
+    void noRoomForPreparedWeights() {
+        Fixture fixture;
+        fixture.ledger->set_limit(fixture.ledger->total() + 2000);
+        const auto record = fixture.run(race());
+        QVERIFY(!record);
+        QCOMPARE(record.error().kind, ErrorKind::out_of_memory);
+        QVERIFY(QString::fromStdString(record.error().message).startsWith("Lane \"naive\""));
+        QCOMPARE(fixture.ledger->live(), fixture.weights_only);
+    }
+
+    void stoppedBeforeItsLanesAreReady() {
+        Fixture fixture;
+        EventSink sink;
+        std::stop_source stop;
+        stop.request_stop();
+        const auto record = run_experiment(race(), fixture.model, fixture.ledger, sink, stop.get_token());
+        QVERIFY(record);
+        QCOMPARE(record->status, FinishReason::cancelled);
+        QCOMPARE(record->lanes.size(), race().lanes.size());
+        for (const LaneRecord& lane : record->lanes) {
+            QCOMPARE(lane.repetitions.size(), std::size_t{1});
+            QCOMPARE(lane.repetitions[0].finish, FinishReason::cancelled);
+        }
+        QVERIFY(parse_record(to_json(*record)));
         QCOMPARE(fixture.ledger->live(), fixture.weights_only);
     }
 

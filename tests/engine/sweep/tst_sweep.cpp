@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "engine/model/preset.h"
+#include "engine/model/weight_size.h"
 #include "engine/sweep/estimate.h"
 #include "engine/sweep/sweep.h"
 #include "tests/engine/sweep/sample_cells.h"
@@ -289,7 +290,8 @@ private slots:
         const LoadedModel model{*random_weights(*preset_config("tiny"), 5, ledger), nullptr};
         Sweep sweep = tinySweep();
         sweep.settings.precision = {0.02, 3};
-        sweep.settings.memory = ledger->total() + 1000;
+        sweep.settings.memory =
+            ledger->total() + prepared_bytes(model.weights->config, WeightType::f32) + 1000;
         const SweepEstimate estimate = estimate_sweep(sweep, model, ledger);
         QCOMPARE(estimate.points.size(), std::size_t{5});
         for (const auto& point : estimate.points) {

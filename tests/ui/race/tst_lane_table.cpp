@@ -215,7 +215,7 @@ void LaneTableTest::weightsHaveAColumn() {
     const auto shown = [&](int lane, int role) { return model.data(model.index(lane, 1), role).toString(); };
     QCOMPARE(shown(0, Qt::DisplayRole), QString("f32, OpenBLAS"));
     QCOMPARE(shown(1, Qt::DisplayRole), QString("int8"));
-    QCOMPARE(shown(1, Qt::ToolTipRole), QString("Matrices and head: 3.00 MiB"));
+    QCOMPARE(shown(1, Qt::ToolTipRole), QStringLiteral("Matrices and head: 3.00\u00A0MiB"));
     QCOMPARE(shown(0, Qt::ToolTipRole), QString());  // not known
     const int last = model.columnCount() - 1;
     QCOMPARE(model.data(model.index(1, last), Qt::DisplayRole).toString(), QString("int8 weights"));
