@@ -23,11 +23,12 @@ constexpr int active_bits = 16;
 constexpr std::uint64_t active_mask = (std::uint64_t{1} << active_bits) - 1;
 
 // A worker that has to be woken costs tens of microseconds; one whose core is taken costs a time slice.
-constexpr std::int64_t late_ns = 200'000;
-constexpr int max_strikes = 3;
-constexpr int calm_jobs = 2000;  // jobs without a strike after which the past is forgotten
+constexpr std::int64_t late_ns = 100'000;
+// Work after which it is judged whether a worker is worth waiting for.
+constexpr std::int64_t judged_ns = 10'000'000;
 constexpr std::int64_t first_pause_ns = 50'000'000;
 constexpr std::int64_t longest_pause_ns = 800'000'000;
+constexpr int calm_spans = 100;  // judged in favour of all workers, after which the past is forgotten
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -100,18 +101,19 @@ std::vector<int> ThreadPool::cpus() {
     return found;
 }
 
+// One worker fewer costs a share of 1 / active of the speed: so much may be lost to waiting before that is
+// the better choice. Single stalls, as every virtual machine has them, do not decide it.
 void ThreadPool::adapt(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t now) {
-    const bool late = wait_ns > late_ns && wait_ns > 2 * own_ns;
-    if (!late) {
-        if (strikes_ > 0 && ++calm_ >= calm_jobs) {
-            calm_ = strikes_ = 0;
-            pause_ns_ = 0;
-        }
+    worked_ns_ += own_ns + wait_ns;
+    if (wait_ns > late_ns && wait_ns > own_ns / 2) lost_ns_ += wait_ns;
+    if (worked_ns_ < judged_ns) return;
+    const bool worth = lost_ns_ * active_ <= worked_ns_;
+    worked_ns_ = lost_ns_ = 0;
+    if (worth) {
+        if (++calm_ >= calm_spans) pause_ns_ = 0;
         return;
     }
     calm_ = 0;
-    if (++strikes_ < max_strikes) return;
-    strikes_ = 0;
     --active_;
     ++n_reduction_;
     // Longer each time, so that a core that stays busy is rarely asked again.

@@ -77,8 +77,9 @@ private:
 
     // Used by the calling thread alone.
     int active_ = 1;
-    int strikes_ = 0;  // jobs that waited too long, lately
-    int calm_ = 0;     // jobs since the last strike
+    std::int64_t worked_ns_ = 0;  // in jobs since it was last judged whether all workers are worth it
+    std::int64_t lost_ns_ = 0;    // of it: waiting for late workers
+    int calm_ = 0;                // how often in a row they were
     std::int64_t n_reduction_ = 0;
     std::int64_t n_job_ = 0;
     std::int64_t retry_at_ns_ = 0;
