@@ -28,7 +28,8 @@ struct Environment {
     int threads = 0;  ///< compute threads of this run
     std::int64_t thread_reductions =
         -1;  ///< how often a thread was left out because its core was busy; -1 = not known
-    std::vector<int> thread_cpus;  ///< logical CPU that each ran on at the end; -1 = was left out, or not known
+    std::vector<int>
+        thread_cpus;  ///< logical CPU that each ran on at the end; -1 = was left out, or not known
     double read_bandwidth_gb_s = 0;  ///< measured with the run's threads at start-up; 0 = not measured
     double peak_gflop_s = 0;         ///< most f32 arithmetic with the run's threads; 0 = not measured
     std::string peak_instructions;   ///< of what `peak_gflop_s` was measured with
