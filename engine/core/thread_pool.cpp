@@ -19,8 +19,11 @@ namespace {
 
 constexpr auto spin_time = std::chrono::microseconds(20);
 
-constexpr int active_bits = 16;
-constexpr std::uint64_t active_mask = (std::uint64_t{1} << active_bits) - 1;
+// The word of a job: how many workers take part, the caller's CPU, its number.
+constexpr int cpu_shift = 16;
+constexpr int number_shift = 32;
+constexpr std::uint64_t field_mask = 0xffff;
+constexpr auto between_moves = std::chrono::milliseconds(5);
 
 // A worker that has to be woken costs tens of microseconds; one whose core is taken costs a time slice.
 constexpr std::int64_t late_ns = 100'000;
@@ -28,6 +31,7 @@ constexpr std::int64_t late_ns = 100'000;
 constexpr std::int64_t judged_ns = 10'000'000;
 constexpr std::int64_t first_pause_ns = 50'000'000;
 constexpr std::int64_t longest_pause_ns = 800'000'000;
+constexpr int bad_spans = 2;     // judged against them in a row, until one is left out
 constexpr int calm_spans = 100;  // judged in favour of all workers, after which the past is forgotten
 
 void relax() {
@@ -37,6 +41,46 @@ void relax() {
     asm volatile("yield");
 #endif
 }
+
+int current_cpu() {
+#if defined(__linux__)
+    return sched_getcpu();
+#else
+    return -1;
+#endif
+}
+
+/// Moves a worker off the caller's core. A scheduler wakes a thread where it was woken from, and may leave
+/// two threads that wait for each other in turns on one core for long while another is idle.
+class CoreMover {
+public:
+    CoreMover() {
+#if defined(__linux__)
+        known_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0;
+#endif
+    }
+
+    void leave(int cpu) {
+#if defined(__linux__)
+        if (!known_ || cpu < 0 || cpu >= CPU_SETSIZE) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - moved_at_ < between_moves) return;
+        moved_at_ = now;
+        cpu_set_t others = allowed_;
+        CPU_CLR(static_cast<std::size_t>(cpu), &others);
+        if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
+#else
+        (void)cpu;
+#endif
+    }
+
+private:
+#if defined(__linux__)
+    cpu_set_t allowed_{};  // when the thread began
+    bool known_ = false;
+    std::chrono::steady_clock::time_point moved_at_{};
+#endif
+};
 
 /// Waits until `value` differs from `old`: spins first, then sleeps.
 template <class T>
@@ -60,23 +104,29 @@ ThreadPool::ThreadPool(int n_thread) : active_(std::max(1, n_thread)) {
 
 ThreadPool::~ThreadPool() {
     quit_.store(true, std::memory_order_relaxed);
-    job_.fetch_add(std::uint64_t{1} << active_bits, std::memory_order_release);
+    job_.fetch_add(std::uint64_t{1} << number_shift, std::memory_order_release);
     job_.notify_all();
 }
 
+int ThreadPool::ask_active() {
+    if (active_ < size() && now_ns() >= retry_at_ns_) ++active_;
+    return active_;
+}
+
 void ThreadPool::dispatch(Function function, void* context) {
-    const std::int64_t start = now_ns();
-    if (active_ < size() && start >= retry_at_ns_) ++active_;
-    if (active_ == 1) {
+    if (ask_active() == 1) {
         function(context, 0);
         return;
     }
+    const std::int64_t start = now_ns();
     ++n_job_;
     function_ = function;
     context_ = context;
     pending_.store(active_ - 1, std::memory_order_relaxed);
-    const std::uint64_t number = (job_.load(std::memory_order_relaxed) >> active_bits) + 1;
-    job_.store(number << active_bits | static_cast<std::uint64_t>(active_), std::memory_order_release);
+    const std::uint64_t number = (job_.load(std::memory_order_relaxed) >> number_shift) + 1;
+    const std::uint64_t cpu = static_cast<std::uint64_t>(current_cpu()) & field_mask;
+    job_.store(number << number_shift | cpu << cpu_shift | static_cast<std::uint64_t>(active_),
+               std::memory_order_release);
     job_.notify_all();
     function(context, 0);
     const std::int64_t done = now_ns();
@@ -90,14 +140,7 @@ void ThreadPool::dispatch(Function function, void* context) {
 
 std::vector<int> ThreadPool::cpus() {
     std::vector<int> found(static_cast<std::size_t>(size()), -1);
-    run([&found](int worker) {
-#if defined(__linux__)
-        found[static_cast<std::size_t>(worker)] = sched_getcpu();
-#else
-        (void)worker;
-        (void)found;
-#endif
-    });
+    run([&found](int worker) { found[static_cast<std::size_t>(worker)] = current_cpu(); });
     return found;
 }
 
@@ -110,10 +153,13 @@ void ThreadPool::adapt(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t n
     const bool worth = lost_ns_ * active_ <= worked_ns_;
     worked_ns_ = lost_ns_ = 0;
     if (worth) {
+        bad_ = 0;
         if (++calm_ >= calm_spans) pause_ns_ = 0;
         return;
     }
     calm_ = 0;
+    if (++bad_ < bad_spans) return;
+    bad_ = 0;
     --active_;
     ++n_reduction_;
     // Longer each time, so that a core that stays busy is rarely asked again.
@@ -122,12 +168,15 @@ void ThreadPool::adapt(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t n
 }
 
 void ThreadPool::work(int worker) {
+    CoreMover mover;
     std::uint64_t seen = 0;
     while (true) {
         wait_for_change(job_, seen);
         seen = job_.load(std::memory_order_acquire);
         if (quit_.load(std::memory_order_relaxed)) return;
-        if (worker >= static_cast<int>(seen & active_mask)) continue;
+        if (worker >= static_cast<int>(seen & field_mask)) continue;
+        const auto caller = static_cast<int>(seen >> cpu_shift & field_mask);
+        if (current_cpu() == caller) mover.leave(caller);
         function_(context_, worker);
         if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
     }

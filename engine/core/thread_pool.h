@@ -23,8 +23,10 @@ public:
 
     /// Workers there are, the caller included: the range of the `worker` argument.
     int size() const { return static_cast<int>(threads_.size()) + 1; }
-    /// Workers that take part in the next job; at most `size()`.
+    /// Workers that took part in the last job; at most `size()`.
     int active() const { return active_; }
+    /// Workers that take part in the next job: one that was left out is asked again when its time has come.
+    int ask_active();
     /// How often a worker was left out so far.
     std::int64_t n_reduction() const { return n_reduction_; }
 
@@ -48,7 +50,7 @@ public:
     void split(std::int64_t n, std::int64_t grain, Body&& body) {
         if (n <= 0) return;
         const std::int64_t units = (n + grain - 1) / grain;
-        const int n_worker = active();
+        const int n_worker = ask_active();
         if (n_worker == 1 || units == 1) {
             body(std::int64_t{0}, n, 0);
             return;
@@ -69,8 +71,8 @@ private:
     std::vector<std::jthread> threads_;
     Function function_ = nullptr;
     void* context_ = nullptr;
-    // Number of the current job and, in the low 16 bits, how many workers take part: one word, so that a
-    // worker that was left out and wakes late never mistakes the next job for this one.
+    // Number of the current job, the caller's CPU and, in the low 16 bits, how many workers take part: one
+    // word, so that a worker that was left out and wakes late never mistakes the next job for this one.
     std::atomic<std::uint64_t> job_{0};
     std::atomic<int> pending_{0};  // workers that have not finished the current job
     std::atomic<bool> quit_{false};
@@ -80,9 +82,10 @@ private:
     std::int64_t worked_ns_ = 0;  // in jobs since it was last judged whether all workers are worth it
     std::int64_t lost_ns_ = 0;    // of it: waiting for late workers
     int calm_ = 0;                // how often in a row they were
+    int bad_ = 0;                 // how often in a row they were not
     std::int64_t n_reduction_ = 0;
     std::int64_t n_job_ = 0;
-    std::int64_t retry_at_ns_ = 0;
+    std::int64_t retry_at_ns_ = 0;  // a left out worker takes part again from then on
     std::int64_t pause_ns_ = 0;
 };
 

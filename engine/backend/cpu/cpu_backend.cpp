@@ -163,7 +163,7 @@ public:
         const AttentionCall& call = block.attention;
         const bool fits = projection.w->packed != nullptr && PackedCall::prepares_apart(projection.rows) &&
                           block.cache->heads_lie_apart() && call.head_dim % PackedMatrix::panel_rows == 0 &&
-                          call.n_kv_head % pool_.active() == 0;
+                          call.n_kv_head % pool_.ask_active() == 0;
         if (!fits) return std::int64_t{-1};
         DS_TRY(block.cache->begin_layer(block.layer));
         block.attention.kv = block.cache->view(block.layer);

@@ -132,6 +132,30 @@ private slots:
         QCOMPARE(pool.active(), 2);
     }
 
+    // Whoever only ever shares out pieces must ask again too.
+    void pieces_ask_a_left_out_worker_again() {
+        ThreadPool pool(2);
+        const auto delayed = [](int worker) {
+            if (worker == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        };
+        for (int job = 0; job < 20 && pool.n_reduction() == 0; ++job) pool.run(delayed);
+        QCOMPARE(pool.active(), 1);
+        QTest::qWait(200);
+        std::atomic<int> workers{0};
+        pool.split(1000, 1, [&](std::int64_t, std::int64_t, int) { ++workers; });
+        QCOMPARE(workers.load(), 2);
+    }
+
+    void one_stall_leaves_nobody_out() {
+        ThreadPool pool(2);
+        int job = 0;
+        const auto stalled = [&job](int worker) {
+            if (worker == 1 && job == 3) std::this_thread::sleep_for(std::chrono::milliseconds(12));
+        };
+        for (; job < 20; ++job) pool.run(stalled);
+        QCOMPARE(pool.n_reduction(), std::int64_t{0});
+    }
+
     void pools_that_never_worked_can_be_destroyed() {
         for (int i = 0; i < 50; ++i) ThreadPool pool(3);
     }
