@@ -18,6 +18,7 @@ namespace decodescope {
 namespace {
 
 constexpr auto spin_time = std::chrono::microseconds(20);
+constexpr auto longest_spin = std::chrono::microseconds(500);  // a part that takes longer has lost its core
 
 // The word of a job: how many workers take part, the caller's CPU, its number.
 constexpr int cpu_shift = 16;
@@ -82,17 +83,44 @@ private:
 #endif
 };
 
-/// Waits until `value` differs from `old`: spins first, then sleeps.
-template <class T>
-void wait_for_change(const std::atomic<T>& value, T old) {
-    const auto deadline = std::chrono::steady_clock::now() + spin_time;
+/// Looks at `done` until it is true, or until `give_up(now)` is.
+template <class Done, class GiveUp>
+bool spin_until(Done&& done, GiveUp&& give_up) {
     do {
         for (int i = 0; i < 64; ++i) {
-            if (value.load(std::memory_order_acquire) != old) return;
+            if (done()) return true;
             relax();
         }
-    } while (std::chrono::steady_clock::now() < deadline);
-    value.wait(old, std::memory_order_acquire);
+    } while (!give_up(std::chrono::steady_clock::now()));
+    return false;
+}
+
+/// Waits until a job other than `seen` has come. Spins while the job at work is not over, as its parts are
+/// not equally long, and for a while after it; then sleeps.
+void wait_for_job(const std::atomic<std::uint64_t>& job, std::uint64_t seen,
+                  const std::atomic<int>& pending) {
+    const auto start = std::chrono::steady_clock::now();
+    auto over = std::chrono::steady_clock::time_point::max();
+    const auto come = [&] { return job.load(std::memory_order_acquire) != seen; };
+    const bool spun = spin_until(come, [&](std::chrono::steady_clock::time_point now) {
+        if (over == std::chrono::steady_clock::time_point::max() &&
+            pending.load(std::memory_order_relaxed) == 0)
+            over = now;
+        return now - start > longest_spin || (over <= now && now - over > spin_time);
+    });
+    if (!spun) job.wait(seen, std::memory_order_acquire);
+}
+
+/// Waits until every part of the job is done.
+void wait_for_workers(const std::atomic<int>& pending) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto done = [&] { return pending.load(std::memory_order_acquire) == 0; };
+    if (spin_until(done,
+                   [&](std::chrono::steady_clock::time_point now) { return now - start > longest_spin; }))
+        return;
+    for (int left = pending.load(std::memory_order_acquire); left != 0;
+         left = pending.load(std::memory_order_acquire))
+        pending.wait(left, std::memory_order_acquire);
 }
 
 }  // namespace
@@ -122,7 +150,7 @@ void ThreadPool::dispatch(Function function, void* context) {
     ++n_job_;
     function_ = function;
     context_ = context;
-    pending_.store(active_ - 1, std::memory_order_relaxed);
+    pending_.store(active_, std::memory_order_relaxed);
     const std::uint64_t number = (job_.load(std::memory_order_relaxed) >> number_shift) + 1;
     const std::uint64_t cpu = static_cast<std::uint64_t>(current_cpu()) & field_mask;
     job_.store(number << number_shift | cpu << cpu_shift | static_cast<std::uint64_t>(active_),
@@ -130,10 +158,7 @@ void ThreadPool::dispatch(Function function, void* context) {
     job_.notify_all();
     function(context, 0);
     const std::int64_t done = now_ns();
-    for (int left = pending_.load(std::memory_order_acquire); left != 0;
-         left = pending_.load(std::memory_order_acquire)) {
-        wait_for_change(pending_, left);
-    }
+    if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1) wait_for_workers(pending_);
     const std::int64_t end = now_ns();
     adapt(done - start, end - done, end);
 }
@@ -171,7 +196,7 @@ void ThreadPool::work(int worker) {
     CoreMover mover;
     std::uint64_t seen = 0;
     while (true) {
-        wait_for_change(job_, seen);
+        wait_for_job(job_, seen, pending_);
         seen = job_.load(std::memory_order_acquire);
         if (quit_.load(std::memory_order_relaxed)) return;
         if (worker >= static_cast<int>(seen & field_mask)) continue;

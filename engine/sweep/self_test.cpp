@@ -81,8 +81,12 @@ private:
         const auto output =
             forward(weights_, call_, rows_, cache_.get(), window(), workspace_, backend_, {}, hook_);
         if (!output) return output.error();
+        // As a lane chooses: the head knows already unless a hook may have changed the logits.
         const auto& logits = output->logits;
-        next_ = static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+        next_ = output->largest_of(0);
+        if (next_ < 0)
+            next_ =
+                static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
         return {};
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/backend/cpu/packed_product.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -25,6 +27,17 @@ void interleave_of(const float* const* rows, int n_unit, float* to) {
     for (int i = 0; i < n_unit; ++i) {
         for (int j = 0; j < M; ++j) std::memcpy(to + i * M + j, from[static_cast<std::size_t>(j)] + i, 4);
     }
+}
+
+/// Bytes of panels that may stay in a core's second cache: half of it, the rest is for what passes by.
+std::size_t group_bytes() {
+    constexpr std::size_t least = 256 * 1024, most = 2048 * 1024;
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+    static const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return std::clamp(static_cast<std::size_t>(std::max(0L, cache)) / 2, least, most);
+#else
+    return least;
+#endif
 }
 
 /// Outputs are written once and would be waited for: they are asked for before their sums are computed.
@@ -144,9 +157,8 @@ void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, cons
     }
     // Groups of panels that stay in the second cache while all rows pass by; what is written of a row lies
     // together.
-    constexpr std::size_t group_bytes = 384 * 1024;
     const std::size_t panel_bytes = matrix.bytes() / static_cast<std::size_t>(matrix.n_panel());
-    const int group = std::max(1, static_cast<int>(group_bytes / panel_bytes) / streams) * streams;
+    const int group = std::max(1, static_cast<int>(group_bytes() / panel_bytes) / streams) * streams;
     for (int first = begin; first < end; first += group) {
         const int last = std::min(end, first + group);
         for (int row = 0; row < rows_; row += rows_of(row)) {
