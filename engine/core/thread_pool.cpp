@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/core/background_thread.h"
 #include "engine/core/clock.h"
 
 #if defined(__linux__)
@@ -193,6 +194,7 @@ void ThreadPool::adapt(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t n
 }
 
 void ThreadPool::work(int worker) {
+    yield_to_windows();
     CoreMover mover;
     std::uint64_t seen = 0;
     while (true) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/core/background_thread.h"
 #include "engine/core/clock.h"
 #include "engine/experiment/judge_lane.h"
 #include "engine/experiment/runner.h"
@@ -268,6 +269,7 @@ void Session::post(Tag tag, std::function<void(std::stop_token)> work) {
 }
 
 void Session::engineMain(std::stop_token quit) {
+    yield_to_windows();
     while (true) {
         Request request;
         {
