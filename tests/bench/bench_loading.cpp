@@ -165,9 +165,12 @@ int measure(const std::filesystem::path& path, const char* name) {
     if (!model) return fail(model.error());
     const double loaded = seconds_since(start);
     const double loading_cpu = cpu_seconds() - cpu;
-    const Weights& weights = *model->weights;
-    const ModelConfig& config = weights.config;
     const auto backend = make_cpu_backend(2);
+    // As every lane does by default: packed for our kernels.
+    const auto prepared = backend->prepare(model->weights, WeightType::f32, ledger);
+    if (!prepared) return fail(prepared.error());
+    const Weights& weights = **prepared;
+    const ModelConfig& config = weights.config;
     constexpr int n_prompt = 8;
     constexpr int n_step = 16;
     CacheSpec spec;
