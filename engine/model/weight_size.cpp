@@ -4,17 +4,9 @@
 namespace decodescope {
 
 std::uint64_t matrix_bytes(const Weights& weights) {
-    std::uint64_t bytes = 0;
-    const auto add = [&](const Linear& linear) {
-        bytes += linear.bytes() -
-                 (linear.bias != nullptr ? static_cast<std::uint64_t>(linear.n_out) * sizeof(float) : 0);
-    };
-    for (const LayerWeights& layer : weights.layers) {
-        for (const Linear* linear :
-             {&layer.attn_qkv, &layer.attn_out, &layer.ff_gate, &layer.ff_up, &layer.ff_down})
-            add(*linear);
-    }
-    add(weights.head);
+    std::uint64_t bytes = weights.head.weight_bytes();
+    for (const LayerWeights& layer : weights.layers)
+        for_each_product(layer, [&](const Linear& linear) { bytes += linear.weight_bytes(); });
     return bytes;
 }
 

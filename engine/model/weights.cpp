@@ -206,11 +206,13 @@ bool lies_in(const float* tensor, const Buffer& block) {
 
 }  // namespace
 
+std::uint64_t Linear::weight_bytes() const {
+    if (packed != nullptr) return packed->bytes();
+    return static_cast<std::uint64_t>(n_out) * static_cast<std::uint64_t>(n_in) * sizeof(float);
+}
+
 std::uint64_t Linear::bytes() const {
-    const auto outputs = static_cast<std::uint64_t>(n_out);
-    const std::uint64_t of_weights =
-        packed != nullptr ? packed->bytes() : outputs * static_cast<std::uint64_t>(n_in) * sizeof(float);
-    return of_weights + (bias != nullptr ? outputs * sizeof(float) : 0);
+    return weight_bytes() + (bias != nullptr ? static_cast<std::uint64_t>(n_out) * sizeof(float) : 0);
 }
 
 std::uint64_t Weights::bytes_read_per_step() const {
@@ -221,8 +223,7 @@ std::uint64_t Weights::bytes_read_per_step() const {
     for (const LayerWeights& layer : layers) {
         add_norm(layer.attn_norm);
         add_norm(layer.ff_norm);
-        bytes += layer.attn_qkv.bytes() + layer.attn_out.bytes() + layer.ff_gate.bytes() +
-                 layer.ff_up.bytes() + layer.ff_down.bytes();
+        for_each_product(layer, [&](const Linear& linear) { bytes += linear.bytes(); });
     }
     add_norm(final_norm);
     return bytes + head.bytes();

@@ -25,7 +25,8 @@ struct Linear {
     int n_out = 0;
     const PackedMatrix* packed = nullptr;  // the same weights as a backend prepared them, or null
 
-    /// Bytes of weights and bias that a product reads.
+    /// Bytes of the weights, and of weights and bias, that a product reads.
+    std::uint64_t weight_bytes() const;
     std::uint64_t bytes() const;
     /// The product with other weights of the same shape, [n_out, n_in], that nobody has prepared.
     Linear with_weight(const float* other) const { return {other, bias, n_in, n_out, nullptr}; }
@@ -48,6 +49,13 @@ struct LayerWeights {
     Linear ff_up;    // n_in d_model, n_out d_ff
     Linear ff_down;  // n_in d_ff, n_out d_model
 };
+
+/// Calls `body` with every product of a layer (LayerWeights, const or not), those it does not have included.
+template <class Layer, class Body>
+void for_each_product(Layer& layer, Body&& body) {
+    for (auto* linear : {&layer.attn_qkv, &layer.attn_out, &layer.ff_gate, &layer.ff_up, &layer.ff_down})
+        body(*linear);
+}
 
 /// A model's weights in f32, immutable after loading and shared by every lane (`std::shared_ptr<const
 /// Weights>`). All pointers lie in `storage` or in `files`.

@@ -21,10 +21,9 @@ struct Panels {
 std::vector<Linear*> products_of(Weights& weights) {
     std::vector<Linear*> products;
     for (LayerWeights& layer : weights.layers) {
-        for (Linear* linear :
-             {&layer.attn_qkv, &layer.attn_out, &layer.ff_gate, &layer.ff_up, &layer.ff_down}) {
-            if (linear->weight != nullptr) products.push_back(linear);
-        }
+        for_each_product(layer, [&](Linear& linear) {
+            if (linear.weight != nullptr) products.push_back(&linear);
+        });
     }
     products.push_back(&weights.head);
     return products;

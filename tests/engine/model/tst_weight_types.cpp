@@ -25,9 +25,9 @@ struct Dequantised {
 
     explicit Dequantised(const std::shared_ptr<const Weights>& prepared) : weights(view_of(prepared)) {
         for (LayerWeights& layer : weights->layers) {
-            for (Linear* linear :
-                 {&layer.attn_qkv, &layer.attn_out, &layer.ff_gate, &layer.ff_up, &layer.ff_down})
-                if (linear->packed != nullptr) unpack(*linear);
+            for_each_product(layer, [&](Linear& linear) {
+                if (linear.packed != nullptr) unpack(linear);
+            });
         }
         unpack(weights->head);
     }
