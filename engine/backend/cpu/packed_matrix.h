@@ -46,6 +46,7 @@ public:
     int n_in() const { return n_in_; }
     int n_out() const { return n_out_; }
     int n_panel() const { return (n_out_ + panel_rows - 1) / panel_rows; }
+    std::size_t panel_bytes() const { return panel_bytes_; }
     std::size_t bytes() const { return panel_bytes_ * static_cast<std::size_t>(n_panel()); }
     const std::byte* panel(int i) const { return data_ + static_cast<std::size_t>(i) * panel_bytes_; }
 

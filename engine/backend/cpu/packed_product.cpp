@@ -13,19 +13,16 @@ namespace decodescope {
 
 namespace {
 
-/// to[i * n_row + j] = row j's unit i, 32 bits each.
+/// to[i * n_row + j] = row j's unit i, 32 bits each. N: the number of rows where the loop is to be made for
+/// it.
+template <int N = 0>
 void interleave(const float* const* rows, int n_row, int n_unit, float* to) {
+    const int n = N > 0 ? N : n_row;
+    std::array<const float*, most_block_rows> from{};
+    std::copy_n(rows, n, from.begin());
     for (int i = 0; i < n_unit; ++i) {
-        for (int j = 0; j < n_row; ++j) std::memcpy(to + i * n_row + j, rows[j] + i, sizeof(float));
-    }
-}
-
-template <int M>
-void interleave_of(const float* const* rows, int n_unit, float* to) {
-    std::array<const float*, M> from;
-    std::copy_n(rows, M, from.begin());
-    for (int i = 0; i < n_unit; ++i) {
-        for (int j = 0; j < M; ++j) std::memcpy(to + i * M + j, from[static_cast<std::size_t>(j)] + i, 4);
+        for (int j = 0; j < n; ++j)
+            std::memcpy(to + i * n + j, from[static_cast<std::size_t>(j)] + i, sizeof(float));
     }
 }
 
@@ -81,8 +78,8 @@ void PreparedRows::prepare(int i, const float* x, std::int64_t stride) {
     for (int j = 0; j < m; ++j) from[static_cast<std::size_t>(j)] = x + j * stride;
     const bool by_row = m >= tile_rows;
     if (kernels_->form == InputForm::f32) {
-        if (m == 12) return interleave_of<12>(from.data(), n_in_, to);
-        if (m == 6) return interleave_of<6>(from.data(), n_in_, to);
+        if (m == 12) return interleave<12>(from.data(), m, n_in_, to);
+        if (m == 6) return interleave<6>(from.data(), m, n_in_, to);
         return interleave(from.data(), m, n_in_, to);
     }
     // Rounded piece by piece, row after row, then laid side by side.
@@ -157,8 +154,7 @@ void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, cons
     }
     // Groups of panels that stay in the second cache while all rows pass by; what is written of a row lies
     // together.
-    const std::size_t panel_bytes = matrix.bytes() / static_cast<std::size_t>(matrix.n_panel());
-    const int group = std::max(1, static_cast<int>(group_bytes() / panel_bytes) / streams) * streams;
+    const int group = std::max(1, static_cast<int>(group_bytes() / matrix.panel_bytes()) / streams) * streams;
     for (int first = begin; first < end; first += group) {
         const int last = std::min(end, first + group);
         for (int row = 0; row < rows_; row += rows_of(row)) {

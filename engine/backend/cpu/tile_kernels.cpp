@@ -53,16 +53,33 @@ constexpr int sums_at(int stream, int half) {
     return (stream * M + half * tile_rows) * panel_rows;
 }
 
+/// Empties the sums of M = 16 or 32 rows of two panels; stores them, [stream][row][16].
+template <int M>
+inline void clear_sums() {
+    _tile_zero(0);
+    _tile_zero(1);
+    if constexpr (M == 32) {
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+}
+template <int M, class T>
+inline void store_sums(T* out) {
+    _tile_stored(0, out + sums_at<M>(0, 0), 64);
+    _tile_stored(1, out + sums_at<M>(1, 0), 64);
+    if constexpr (M == 32) {
+        _tile_stored(2, out + sums_at<M>(0, 1), 64);
+        _tile_stored(3, out + sums_at<M>(1, 1), 64);
+    }
+}
+
 /// Two panels, M = 16 or 32 rows of bf16, row by row.
 template <int M>
 void bf16_tiles(const std::byte* const* panels, int n_in, const float* block, float* out) {
     _tile_loadconfig(&bf16_shapes);
     const auto* x = reinterpret_cast<const std::byte*>(block);
     const long stride = 2L * n_in;
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    clear_sums<M>();
     for (int k = 0; k < n_in; k += 32) {
         _tile_loadd(4, x + 2L * k, stride);
         _tile_loadd(6, panels[0] + 32L * k, 64);
@@ -75,12 +92,7 @@ void bf16_tiles(const std::byte* const* panels, int n_in, const float* block, fl
             _tile_dpbf16ps(3, 5, 7);
         }
     }
-    _tile_stored(0, out + sums_at<M>(0, 0), 64);
-    _tile_stored(1, out + sums_at<M>(1, 0), 64);
-    if constexpr (M == 32) {
-        _tile_stored(2, out + sums_at<M>(0, 1), 64);
-        _tile_stored(3, out + sums_at<M>(1, 1), 64);
-    }
+    store_sums<M>(out);
     _tile_release();
 }
 
@@ -101,26 +113,18 @@ inline const std::byte* bytes_of(const std::byte* codes, std::byte* room) {
 template <WeightType T, int M>
 inline void group_dots(const std::byte* const* codes, const std::byte* x, long stride, std::byte* room,
                        std::int32_t* dots) {
-    _tile_zero(0);
-    _tile_zero(1);
+    clear_sums<M>();
     _tile_loadd(4, x, stride);
     _tile_loadd(6, bytes_of<T>(codes[0], room), 64);
     _tile_loadd(7, bytes_of<T>(codes[1], room + 512), 64);
     _tile_dpbsud(0, 4, 6);
     _tile_dpbsud(1, 4, 7);
     if constexpr (M == 32) {
-        _tile_zero(2);
-        _tile_zero(3);
         _tile_loadd(5, x + tile_rows * stride, stride);
         _tile_dpbsud(2, 5, 6);
         _tile_dpbsud(3, 5, 7);
     }
-    _tile_stored(0, dots + sums_at<M>(0, 0), 64);
-    _tile_stored(1, dots + sums_at<M>(1, 0), 64);
-    if constexpr (M == 32) {
-        _tile_stored(2, dots + sums_at<M>(0, 1), 64);
-        _tile_stored(3, dots + sums_at<M>(1, 1), 64);
-    }
+    store_sums<M>(dots);
 }
 
 /// Adds what the integers of a group stand for, as the kernels of dot products do.
