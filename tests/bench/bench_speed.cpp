@@ -29,20 +29,15 @@ struct Options {
     bool quick = false;
 };
 
-int fail(const Error& error) {
-    fmt::print(stderr, "{}\n", error.message);
-    return exit_code(error.kind);
-}
-
 int measure_all(const Options& options) {
     const auto ledger = std::make_shared<MemoryLedger>();
     const auto weights = load_weights(options.model, ledger);
-    if (!weights) return fail(weights.error());
+    if (!weights) return bench::fail(weights.error());
     std::vector<Product> products;
     for (const std::string& name : options.types) {
         const auto type = weight_type(name);
         if (!type && name != "openblas") {
-            return fail(
+            return bench::fail(
                 {ErrorKind::bad_input, fmt::format("--types has \"{}\", expected openblas, f32, bf16, "
                                                    "f16, int8 or int4.",
                                                    name)});
@@ -63,7 +58,7 @@ int measure_all(const Options& options) {
     std::vector<int> pools = options.threads;
     if (choice.busy) pools.insert(pools.end(), {1, 2});
     const auto rig = SpeedRig::make(*weights, ledger, products, pools, options.steps);
-    if (!rig) return fail(rig.error());
+    if (!rig) return bench::fail(rig.error());
 
     std::vector<CaseResult> results;
     for (const SpeedCase& one : speed_cases(choice, products.size(), options.steps)) {
@@ -75,7 +70,7 @@ int measure_all(const Options& options) {
         for (std::size_t i = 0; i < results.size(); ++i) {
             CaseResult& result = results[(first + i) % results.size()];
             const auto sample = (*rig)->measure(result.one);
-            if (!sample) return fail(sample.error());
+            if (!sample) return bench::fail(sample.error());
             result.samples.push_back(*sample);
             if (isatty(fileno(stderr)) != 0) {
                 fmt::print(stderr, "\rrepetition {} of {}: {} of {} ", repetition + 1, options.repetitions,
@@ -121,6 +116,6 @@ int main(int argc, char** argv) {
         if (options.only.empty()) options.only = {"decode", "batch", "depth", "prefill"};
         options.steps = 6;
     }
-    if (const auto chosen = choose_instructions(); !chosen) return fail(chosen.error());
+    if (const auto chosen = choose_instructions(); !chosen) return bench::fail(chosen.error());
     return measure_all(options);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "speed_case.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -27,6 +29,11 @@ ModelConfig llama135() {
 }
 
 }  // namespace
+
+int fail(const Error& error) {
+    fmt::print(stderr, "{}\n", error.message);
+    return exit_code(error.kind);
+}
 
 Result<std::shared_ptr<const Weights>> load_weights(const std::string& name,
                                                     std::shared_ptr<MemoryLedger> ledger) {

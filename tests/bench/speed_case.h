@@ -17,6 +17,9 @@
 
 namespace decodescope::bench {
 
+/// Prints what went wrong; the exit code of its kind.
+int fail(const Error& error);
+
 /// The model to measure with: random weights of a preset's shape or of "llama135" (a Llama model of 135
 /// million parameters), else what `load_model` makes of the name.
 Result<std::shared_ptr<const Weights>> load_weights(const std::string& name,

@@ -10,15 +10,6 @@
 
 using namespace decodescope;
 
-namespace {
-
-int fail(const Error& error) {
-    fmt::print(stderr, "{}\n", error.message);
-    return exit_code(error.kind);
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
     const auto type = argc == 4 ? weight_type(argv[2]) : std::nullopt;
     if (!type) {
@@ -26,9 +17,9 @@ int main(int argc, char** argv) {
         return 2;
     }
     const auto weights = bench::load_weights(argv[1], std::make_shared<MemoryLedger>());
-    if (!weights) return fail(weights.error());
+    if (!weights) return bench::fail(weights.error());
     if (const auto written = bench::write_gguf(**weights, *type, argv[3]); !written) {
-        return fail(written.error());
+        return bench::fail(written.error());
     }
     return 0;
 }

@@ -8,17 +8,12 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/vector_math.h"
-#include "engine/core/random.h"
+#include "tests/engine/backend/random_floats.h"
 
 using namespace decodescope;
+using test::random_floats;
 
 namespace {
-
-std::vector<float> random_floats(std::uint64_t stream, std::int64_t n, float scale = 1.0f) {
-    std::vector<float> x(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = scale * random_normal(3, stream, i);
-    return x;
-}
 
 double largest_difference(const std::vector<float>& x, const std::vector<double>& y) {
     double worst = 0;

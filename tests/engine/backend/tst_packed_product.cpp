@@ -11,19 +11,14 @@
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/instructions.h"
 #include "engine/backend/cpu/packed_matrix.h"
-#include "engine/core/random.h"
 #include "engine/model/preset.h"
+#include "tests/engine/backend/random_floats.h"
 #include "tests/only_target.h"
 
 using namespace decodescope;
+using test::random_floats;
 
 namespace {
-
-std::vector<float> random_floats(std::uint64_t stream, std::int64_t n, float scale = 1.0f) {
-    std::vector<float> x(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = scale * random_normal(3, stream, i);
-    return x;
-}
 
 std::size_t at(std::int64_t i) {
     return static_cast<std::size_t>(i);
