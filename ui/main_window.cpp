@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "engine/backend/cpu/instructions.h"
 #include "engine/experiment/memory_use.h"

@@ -82,12 +82,11 @@ LaneCard::LaneCard(QWidget* parent) : Card(parent) {
     connect(m_form, &LaneForm::edited, this, [this] {
         LaneSpec lane = m_form->lane();
         lane.name = m_spec.name;
-        const bool computesOtherwise = lane_modifiers(lane) != lane_modifiers(m_spec);
-        const bool plainName = hasPlainName(m_spec);
+        const bool renames = lane_modifiers(lane) != lane_modifiers(m_spec) && hasPlainName(m_spec);
+        if (renames) lane.name = plainNameOf(lane);
         m_spec = std::move(lane);
-        if (computesOtherwise && plainName) m_spec.name = plainNameOf(m_spec);
         updateTexts();
-        if (computesOtherwise && plainName) emit renamed();
+        if (renames) emit renamed();
         emit edited();
     });
     connect(m_referenceBox, &QCheckBox::clicked, this, [this](bool checked) {
