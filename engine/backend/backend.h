@@ -76,12 +76,12 @@ struct AttentionBlock {
 };
 
 /// The operations a forward pass is made of. One thread calls it at a time; it spreads work over its own
-/// pool. All matrices are row-major f32.
+/// pool. All values are row-major f32; weights are what `prepare` made of them, or f32 where they lie.
 class Backend {
 public:
     virtual ~Backend() = default;
 
-    /// What runs, for the status bar and the record, e.g. "OpenBLAS 0.3.21 (SkylakeX), SIMD AVX3".
+    /// What runs, for the record, e.g. "AVX-512 (VNNI, BF16); OpenBLAS 0.3.21 (SkylakeX)".
     virtual std::string description() const = 0;
     virtual ThreadPool& pool() = 0;
     /// The same model with its matrices in the form and type that this backend computes fastest with, made of
@@ -94,6 +94,8 @@ public:
                                                            const std::shared_ptr<MemoryLedger>& ledger,
                                                            std::stop_token stop = {}) = 0;
 
+    /// One product, through our kernels when all its weights were prepared, else through the reference
+    /// library.
     virtual void product(const ProductCall& call) = 0;
     /// Scratch floats that products of up to `rows` rows with `w`, and with `gate` unless it is null, need.
     virtual std::int64_t product_floats(const Linear& w, std::int64_t rows, const Linear* gate) const = 0;
@@ -119,8 +121,8 @@ public:
     /// pairs as `attention` does; -1 when the call is not one of those it is made for (few tokens, prepared
     /// weights, a cache whose heads lie apart, heads that can be shared out evenly): nothing was done then.
     virtual Result<std::int64_t> attention_block(AttentionBlock&) { return std::int64_t{-1}; }
-    /// Scratch floats that `attention` needs for rows of up to `n_query` queries over `n_slot` slots.
-    virtual std::int64_t scores_floats(int n_query, int n_slot, int head_dim) const = 0;
+    /// Scratch floats that `attention` and `attention_block` need for heads of this size.
+    virtual std::int64_t scores_floats(int head_dim) const = 0;
 };
 
 /// CPU backend: our kernels for prepared weights, OpenBLAS (one BLAS thread, the rows of W spread over our

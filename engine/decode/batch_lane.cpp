@@ -61,9 +61,7 @@ Result<void> BatchLane::open_group() {
     const std::int64_t rows = std::int64_t{n_row()} * (cached() ? max_call : entries);
     // A cache's rows may have more slots than entries, but never more than this.
     const int slots = std::max(entries, cached() ? cache_->capacity() : 0);
-    const auto per_row = static_cast<int>(rows / n_row());
-    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend,
-                        {n_row(), rows, n_row(), per_row, slots}));
+    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend, {n_row(), rows, n_row(), slots}));
     reserve_call(n_row(), static_cast<int>(rows), n_row());
     ends_.reserve(static_cast<std::size_t>(n_row()));
     kept_logits_.release();

@@ -70,8 +70,7 @@ Result<void> ContinuousLane::on_start() {
     if (!made) return made.error();
     const int rows = n_row + chunk;
     const int slots = std::max(longest, cache_->capacity());
-    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend,
-                        {n_row, rows, n_row, max_call, slots}));
+    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend, {n_row, rows, n_row, slots}));
     reserve_call(n_row, rows, n_row);
     ends_.reserve(static_cast<std::size_t>(n_row));
     fresh_.reserve(static_cast<std::size_t>(n_row));

@@ -26,7 +26,7 @@ Result<void> DraftModel::open(int entries, int max_call) {
     if (!cache) return cache.error();
     cache_ = *std::move(cache);
     const int slots = cache_->capacity();
-    DS_TRY(reserve_room(workspace_, *weights_, backend_, {1, max_call, 1, max_call, slots}));
+    DS_TRY(reserve_room(workspace_, *weights_, backend_, {1, max_call, 1, slots}));
     call_.reserve(1, max_call);
     history_.reserve(static_cast<std::size_t>(entries) + 1);
     counts_ = {};

@@ -53,8 +53,7 @@ Result<void> SequentialLane::allocate(int batch, int max_call, int rollback, int
     cache_.reset();
     DS_TRY(make_cache(batch, {capacity, max_call, rollback, window()}));
     const int slots = std::max(entries(), cache_->capacity());
-    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend,
-                        {batch, rows, n_logits, max_call, slots}));
+    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend, {batch, rows, n_logits, slots}));
     reserve_call(batch, rows, n_logits);
     return {};
 }

@@ -136,11 +136,9 @@ const char* to_string(ForwardTensor tensor) {
 
 Result<void> reserve_room(Workspace& workspace, const Weights& weights, const Backend& backend,
                           const CallRoom& room) {
-    const int d = weights.config.head_dim;
-    const std::int64_t scores = std::max(backend.scores_floats(room.n_query, room.n_slot, d),
-                                         backend.scores_floats(1, room.n_slot, d));
     return workspace.reserve(
-        weights.config, room.batch, room.rows, room.logit_rows, scores,
+        weights.config, room.batch, room.rows, room.logit_rows,
+        backend.scores_floats(weights.config.head_dim),
         products_floats(weights, backend, room.rows, static_cast<std::size_t>(room.logit_rows)), room.n_slot);
 }
 
@@ -230,8 +228,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         if (!qkv) return qkv.error();
         const auto mixed = workspace.take(Temporary::mixed, rows * q_width);
         if (!mixed) return mixed.error();
-        const auto scores = workspace.take(
-            Temporary::scores, backend.scores_floats(plan.max_query(), plan.max_slot(), config.head_dim));
+        const auto scores = workspace.take(Temporary::scores, backend.scores_floats(config.head_dim));
         if (!scores) return scores.error();
         AttentionBlock block;
         block.projection = product(x, layer.attn_qkv, *qkv);

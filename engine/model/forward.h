@@ -40,7 +40,6 @@ struct CallRoom {
     int batch = 1;                ///< rows of a call
     std::int64_t rows = 1;        ///< tokens of all rows together
     std::int64_t logit_rows = 1;  ///< tokens whose logits are wanted
-    int n_query = 1;              ///< tokens of one row
     int n_slot = 1;               ///< slots that a row attends to
 };
 /// Makes room in `workspace`, so that calls up to this size allocate nothing.

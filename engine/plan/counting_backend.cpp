@@ -64,8 +64,4 @@ std::int64_t CountingBackend::attention(const AttentionCall& call) {
     return cells;
 }
 
-std::int64_t CountingBackend::scores_floats(int n_query, int n_slot, int head_dim) const {
-    return inner_.scores_floats(n_query, n_slot, head_dim);
-}
-
 }  // namespace decodescope

@@ -18,8 +18,7 @@ struct BackendCounts {
     std::int64_t n_attention = 0;      ///< attention calls
 };
 
-/// Passes everything on to another backend and counts it; prepared matrices are taken to be of the type that
-/// was prepared last. Not shared between threads, as the other is not.
+/// Passes everything on to another backend and counts it. Not shared between threads, as the other is not.
 class CountingBackend final : public Backend {
 public:
     explicit CountingBackend(Backend& inner) : inner_(inner) {}
@@ -45,7 +44,7 @@ public:
     void activation(float* x, std::int64_t n, Activation activation) override;
     void gate(float* x, std::int64_t n, Activation activation, float* y) override;
     std::int64_t attention(const AttentionCall& call) override;
-    std::int64_t scores_floats(int n_query, int n_slot, int head_dim) const override;
+    std::int64_t scores_floats(int head_dim) const override { return inner_.scores_floats(head_dim); }
 
 private:
     void count_norm(int d, const Norm& norm);

@@ -57,7 +57,7 @@ public:
                        {slots, prompt, 0, window()}, ledger_);
         if (!cache) return cache.error();
         cache_ = *std::move(cache);
-        DS_TRY(reserve_room(workspace_, weights_, backend_, {1, prompt, 1, prompt, slots}));
+        DS_TRY(reserve_room(workspace_, weights_, backend_, {1, prompt, 1, slots}));
         call_.reserve(1, prompt);
         call_.clear();
         call_.add_row(prompt_for(config), 0);

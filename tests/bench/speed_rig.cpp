@@ -81,9 +81,8 @@ Result<void> SpeedRig::warm_up() {
     for (const auto& [n_thread, engine] : engines_) {
         for (const ReadyProduct& ready : products_) {
             if (!ready.weights) continue;
-            for (const CallRoom& room :
-                 {CallRoom{1, longest, 1, longest, capacity()},
-                  CallRoom{largest_batch, largest_batch, largest_batch, 1, capacity()}}) {
+            for (const CallRoom& room : {CallRoom{1, longest, 1, capacity()},
+                                         CallRoom{largest_batch, largest_batch, largest_batch, capacity()}}) {
                 DS_TRY(reserve_room(*engine->workspace, *ready.weights, *engine->backend, room));
             }
         }

@@ -34,7 +34,7 @@ Result<void> decode(const Weights& weights, Backend& backend, const std::shared_
     if (!made) return made.error();
     KvCache& cache = **made;
     Workspace workspace(ledger);
-    DS_TRY(reserve_room(workspace, weights, backend, {1, prompt_length, 1, prompt_length, capacity}));
+    DS_TRY(reserve_room(workspace, weights, backend, {1, prompt_length, 1, capacity}));
     CallTokens call;
     call.reserve(1, prompt_length);
     std::int32_t logit_row = prompt_length - 1;
@@ -61,11 +61,6 @@ Result<void> decode(const Weights& weights, Backend& backend, const std::shared_
     return {};
 }
 
-int fail(const Error& error) {
-    fmt::print(stderr, "{}\n", error.message);
-    return exit_code(error.kind);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -76,16 +71,16 @@ int main(int argc, char** argv) {
     }
     const auto ledger = std::make_shared<MemoryLedger>();
     const auto weights = bench::load_weights(argv[1], ledger);
-    if (!weights) return fail(weights.error());
+    if (!weights) return bench::fail(weights.error());
     const auto backend = make_cpu_backend(std::clamp(std::atoi(argv[3]), 1, 256));
     const auto prepared = backend->prepare(*weights, *type, ledger);
     if (!prepared) {
-        fail(prepared.error());
+        bench::fail(prepared.error());
         return prepared.error().kind == ErrorKind::unsupported ? refused_type : 2;
     }
     if (const auto done = decode(**prepared, *backend, ledger, std::clamp(std::atoi(argv[4]), 1, 1'000'000));
         !done) {
-        return fail(done.error());
+        return bench::fail(done.error());
     }
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <utility>
 
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/attend.h"
@@ -70,12 +71,7 @@ public:
     void product(const ProductCall& call) override {
         if (is_packed(*call.w, call.gate)) {
             PackedCall(call, pool_.size(), bests_)
-                .run([this](std::int64_t n, std::int64_t work, auto&& body) {
-                    if (work < min_parallel_work)
-                        body(std::int64_t{0}, n, 0);
-                    else
-                        pool_.split(n, 1, body);
-                });
+                .run([this](std::int64_t n, std::int64_t work, auto&& body) { split(n, 1, work, body); });
         } else {
             reference_product(call);
         }
@@ -83,7 +79,7 @@ public:
 
     void linear(const float* x, int rows, const Linear& w, float* y, bool accumulate) override {
         const std::int64_t work = std::int64_t{rows} * w.n_in * w.n_out;
-        split(w.n_out, 16, work, [&](std::int64_t begin, std::int64_t end) {
+        split(w.n_out, 16, work, [&](std::int64_t begin, std::int64_t end, int) {
             const std::int64_t n = end - begin;
             for (int r = 0; r < rows; ++r) {
                 float* out = y + std::int64_t{r} * w.n_out + begin;
@@ -110,7 +106,7 @@ public:
     }
 
     void layer_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override {
-        split(rows, 1, std::int64_t{rows} * d * 8, [&](std::int64_t begin, std::int64_t end) {
+        split(rows, 1, std::int64_t{rows} * d * 8, [&](std::int64_t begin, std::int64_t end, int) {
             for (std::int64_t r = begin; r < end; ++r) {
                 vector_math::layer_norm(x + r * d, d, norm.weight, norm.bias, eps, y + r * d);
             }
@@ -118,7 +114,7 @@ public:
     }
 
     void rms_norm(const float* x, int rows, int d, const Norm& norm, float eps, float* y) override {
-        split(rows, 1, std::int64_t{rows} * d * 8, [&](std::int64_t begin, std::int64_t end) {
+        split(rows, 1, std::int64_t{rows} * d * 8, [&](std::int64_t begin, std::int64_t end, int) {
             for (std::int64_t r = begin; r < end; ++r) {
                 vector_math::rms_norm(x + r * d, d, norm.weight, eps, y + r * d);
             }
@@ -126,27 +122,18 @@ public:
     }
 
     void rotate(const HeadRows& heads, const float* turns, RotaryPairs pairs) override {
-        const std::int64_t d = heads.head_dim;
-        const auto turn =
-            pairs == RotaryPairs::halves ? vector_math::rotate_halves : vector_math::rotate_neighbours;
-        split(heads.rows, 1, std::int64_t{heads.rows} * heads.n_head * d * 8,
-              [&](std::int64_t begin, std::int64_t end) {
-                  for (std::int64_t r = begin; r < end; ++r) {
-                      const float* cosines = turns + r * d;
-                      for (int h = 0; h < heads.n_head; ++h) {
-                          turn(heads.x + r * heads.stride + h * d, d / 2, cosines, cosines + d / 2);
-                      }
-                  }
-              });
+        split(heads.rows, 1, std::int64_t{heads.rows} * heads.n_head * heads.head_dim * 8,
+              [&](std::int64_t begin, std::int64_t end, int) { turn(heads, turns, pairs, begin, end); });
     }
 
     void activation(float* x, std::int64_t n, Activation activation) override {
-        split(n, 256, n * 16,
-              [&](std::int64_t begin, std::int64_t end) { activate(x + begin, end - begin, activation); });
+        split(n, 256, n * 16, [&](std::int64_t begin, std::int64_t end, int) {
+            activate(x + begin, end - begin, activation);
+        });
     }
 
     void gate(float* x, std::int64_t n, Activation activation, float* y) override {
-        split(n, 256, n * 16, [&](std::int64_t begin, std::int64_t end) {
+        split(n, 256, n * 16, [&](std::int64_t begin, std::int64_t end, int) {
             if (activation == Activation::silu)
                 return vector_math::silu_multiply(x + begin, end - begin, y + begin);
             activate(x + begin, end - begin, activation);
@@ -154,9 +141,7 @@ public:
         });
     }
 
-    std::int64_t scores_floats(int, int, int head_dim) const override {
-        return attend_floats(head_dim) * pool_.size();
-    }
+    std::int64_t scores_floats(int head_dim) const override { return attend_floats(head_dim) * pool_.size(); }
 
     Result<std::int64_t> attention_block(AttentionBlock& block) override {
         const ProductCall& projection = block.projection;
@@ -174,10 +159,7 @@ public:
                 serve_heads(block, static_cast<int>(first), static_cast<int>(last), worker);
             if (first == 0) computed = cells;
         };
-        if (work < min_parallel_work)
-            serve(0, call.n_kv_head, 0);
-        else
-            pool_.split(call.n_kv_head, 1, serve);
+        split(call.n_kv_head, 1, work, serve);
         return computed;
     }
 
@@ -236,8 +218,13 @@ private:
                                 panels(values + first, values + last)};
         PackedCall(block.projection, pool_.size(), bests_).run_panels(ranges, worker);
         if (block.turns != nullptr) {
-            turn_heads(block, first * group, last * group);
-            turn_heads(block, keys + first, keys + last);
+            const int rows = block.projection.rows;
+            for (const auto& [begin, end] :
+                 {std::pair(first * group, last * group), std::pair(keys + first, keys + last)}) {
+                turn({block.projection.y + std::int64_t{begin} * call.head_dim, call.q_stride, rows,
+                      end - begin, call.head_dim},
+                     block.turns, block.pairs, 0, rows);
+            }
         }
         block.cache->store_heads(block.layer, block.stored, first, last);
         const AttentionPlan& plan = *call.plan;
@@ -256,15 +243,16 @@ private:
         return computed;
     }
 
-    static void turn_heads(const AttentionBlock& block, int begin, int end) {
-        const std::int64_t d = block.attention.head_dim;
-        const auto turn =
-            block.pairs == RotaryPairs::halves ? vector_math::rotate_halves : vector_math::rotate_neighbours;
-        for (int row = 0; row < block.projection.rows; ++row) {
-            const float* cosines = block.turns + row * d;
-            float* heads = block.projection.y + row * block.attention.q_stride;
-            for (int head = begin; head < end; ++head)
-                turn(heads + head * d, d / 2, cosines, cosines + d / 2);
+    /// Turns the heads of rows [begin, end).
+    static void turn(const HeadRows& heads, const float* turns, RotaryPairs pairs, std::int64_t begin,
+                     std::int64_t end) {
+        const std::int64_t d = heads.head_dim;
+        const auto turn_head =
+            pairs == RotaryPairs::halves ? vector_math::rotate_halves : vector_math::rotate_neighbours;
+        for (std::int64_t r = begin; r < end; ++r) {
+            const float* cosines = turns + r * d;
+            for (int h = 0; h < heads.n_head; ++h)
+                turn_head(heads.x + r * heads.stride + h * d, d / 2, cosines, cosines + d / 2);
         }
     }
 
@@ -290,14 +278,13 @@ private:
         }
     }
 
-    /// Calls `body(begin, end)` on pieces of [0, n), on all workers when `work` is worth it.
+    /// Calls `body(begin, end, worker)` on pieces of [0, n), on all workers when `work` is worth it.
     template <class Body>
     void split(std::int64_t n, std::int64_t grain, std::int64_t work, Body&& body) {
-        if (work < min_parallel_work) {
-            body(std::int64_t{0}, n);
-        } else {
-            pool_.split(n, grain, [&](std::int64_t begin, std::int64_t end, int) { body(begin, end); });
-        }
+        if (work < min_parallel_work)
+            body(std::int64_t{0}, n, 0);
+        else
+            pool_.split(n, grain, body);
     }
 
     static std::string openblas_version() {

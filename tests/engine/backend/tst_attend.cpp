@@ -10,10 +10,11 @@
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/attend.h"
 #include "engine/cache/entry_codec.h"
-#include "engine/core/random.h"
+#include "tests/engine/backend/random_floats.h"
 #include "tests/only_target.h"
 
 using namespace decodescope;
+using test::random_floats;
 
 namespace {
 
@@ -25,12 +26,6 @@ constexpr std::int64_t left_out = HWY_SSSE3 | HWY_SSE4;
 
 std::size_t element(std::int64_t i) {
     return static_cast<std::size_t>(i);
-}
-
-std::vector<float> random_floats(std::uint64_t stream, std::int64_t n) {
-    std::vector<float> x(element(n));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = random_normal(3, stream, i);
-    return x;
 }
 
 /// How keys and values are handed over: f32 in place, 16 bits in place, or pieces that are asked for.
@@ -162,8 +157,7 @@ public:
         const auto backend = make_cpu_backend(threads);
         std::vector<float> out;
         AttentionCall call = this->call(out);
-        std::vector<float> scores(
-            element(backend->scores_floats(plan_.max_query(), n_slot_, shape_.head_dim)), nan_f);
+        std::vector<float> scores(element(backend->scores_floats(shape_.head_dim)), nan_f);
         call.scores = scores.data();
         computed = backend->attention(call);
         return out;
