@@ -27,15 +27,6 @@ constexpr int number_shift = 32;
 constexpr std::uint64_t field_mask = 0xffff;
 constexpr auto between_moves = std::chrono::milliseconds(5);
 
-// A worker that has to be woken costs tens of microseconds; one whose core is taken costs a time slice.
-constexpr std::int64_t late_ns = 100'000;
-// Work after which it is judged whether a worker is worth waiting for.
-constexpr std::int64_t judged_ns = 10'000'000;
-constexpr std::int64_t first_pause_ns = 50'000'000;
-constexpr std::int64_t longest_pause_ns = 800'000'000;
-constexpr int bad_spans = 2;     // judged against them in a row, until one is left out
-constexpr int calm_spans = 100;  // judged in favour of all workers, after which the past is forgotten
-
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
     _mm_pause();
@@ -126,8 +117,8 @@ void wait_for_workers(const std::atomic<int>& pending) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int n_thread) : active_(std::max(1, n_thread)) {
-    threads_.reserve(static_cast<std::size_t>(active_ - 1));
+ThreadPool::ThreadPool(int n_thread) : judge_(std::max(1, n_thread)) {
+    threads_.reserve(static_cast<std::size_t>(judge_.active() - 1));
     for (int worker = 1; worker < n_thread; ++worker) threads_.emplace_back([this, worker] { work(worker); });
 }
 
@@ -138,12 +129,12 @@ ThreadPool::~ThreadPool() {
 }
 
 int ThreadPool::ask_active() {
-    if (active_ < size() && now_ns() >= retry_at_ns_) ++active_;
-    return active_;
+    return judge_.active() < size() ? judge_.ask(now_ns()) : judge_.active();
 }
 
 void ThreadPool::dispatch(Function function, void* context) {
-    if (ask_active() == 1) {
+    const int active = ask_active();
+    if (active == 1) {
         function(context, 0);
         return;
     }
@@ -151,46 +142,23 @@ void ThreadPool::dispatch(Function function, void* context) {
     ++n_job_;
     function_ = function;
     context_ = context;
-    pending_.store(active_, std::memory_order_relaxed);
+    pending_.store(active, std::memory_order_relaxed);
     const std::uint64_t number = (job_.load(std::memory_order_relaxed) >> number_shift) + 1;
     const std::uint64_t cpu = static_cast<std::uint64_t>(current_cpu()) & field_mask;
-    job_.store(number << number_shift | cpu << cpu_shift | static_cast<std::uint64_t>(active_),
+    job_.store(number << number_shift | cpu << cpu_shift | static_cast<std::uint64_t>(active),
                std::memory_order_release);
     job_.notify_all();
     function(context, 0);
     const std::int64_t done = now_ns();
     if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1) wait_for_workers(pending_);
     const std::int64_t end = now_ns();
-    adapt(done - start, end - done, end);
+    judge_.judge(done - start, end - done, end);
 }
 
 std::vector<int> ThreadPool::cpus() {
     std::vector<int> found(static_cast<std::size_t>(size()), -1);
     run([&found](int worker) { found[static_cast<std::size_t>(worker)] = current_cpu(); });
     return found;
-}
-
-// One worker fewer costs a share of 1 / active of the speed: so much may be lost to waiting before that is
-// the better choice. Single stalls, as every virtual machine has them, do not decide it.
-void ThreadPool::adapt(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t now) {
-    worked_ns_ += own_ns + wait_ns;
-    if (wait_ns > late_ns && wait_ns > own_ns / 2) lost_ns_ += wait_ns;
-    if (worked_ns_ < judged_ns) return;
-    const bool worth = lost_ns_ * active_ <= worked_ns_;
-    worked_ns_ = lost_ns_ = 0;
-    if (worth) {
-        bad_ = 0;
-        if (++calm_ >= calm_spans) pause_ns_ = 0;
-        return;
-    }
-    calm_ = 0;
-    if (++bad_ < bad_spans) return;
-    bad_ = 0;
-    --active_;
-    ++n_reduction_;
-    // Longer each time, so that a core that stays busy is rarely asked again.
-    pause_ns_ = std::clamp(2 * pause_ns_, first_pause_ns, longest_pause_ns);
-    retry_at_ns_ = now + pause_ns_;
 }
 
 void ThreadPool::work(int worker) {

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/core/worker_judge.h"
+
 namespace decodescope {
 
 /// A fixed set of compute threads. The calling thread is worker 0; the others spin for about 20 us after a
@@ -24,11 +26,11 @@ public:
     /// Workers there are, the caller included: the range of the `worker` argument.
     int size() const { return static_cast<int>(threads_.size()) + 1; }
     /// Workers that took part in the last job; at most `size()`.
-    int active() const { return active_; }
+    int active() const { return judge_.active(); }
     /// Workers that take part in the next job: one that was left out is asked again when its time has come.
     int ask_active();
     /// How often a worker was left out so far.
-    std::int64_t n_reduction() const { return n_reduction_; }
+    std::int64_t n_reduction() const { return judge_.n_reduction(); }
 
     /// Jobs that were shared out so far: each is a barrier that its workers pass together.
     std::int64_t n_job() const { return n_job_; }
@@ -66,7 +68,6 @@ private:
     using Function = void (*)(void* context, int worker);
     void dispatch(Function function, void* context);
     void work(int worker);
-    void adapt(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t now_ns);
 
     std::vector<std::jthread> threads_;
     Function function_ = nullptr;
@@ -78,15 +79,8 @@ private:
     std::atomic<bool> quit_{false};
 
     // Used by the calling thread alone.
-    int active_ = 1;
-    std::int64_t worked_ns_ = 0;  // in jobs since it was last judged whether all workers are worth it
-    std::int64_t lost_ns_ = 0;    // of it: waiting for late workers
-    int calm_ = 0;                // how often in a row they were
-    int bad_ = 0;                 // how often in a row they were not
-    std::int64_t n_reduction_ = 0;
+    WorkerJudge judge_;
     std::int64_t n_job_ = 0;
-    std::int64_t retry_at_ns_ = 0;  // a left out worker takes part again from then on
-    std::int64_t pause_ns_ = 0;
 };
 
 }  // namespace decodescope
