@@ -12,6 +12,7 @@ const char* to_string(ErrorKind kind) {
         case ErrorKind::out_of_memory: return "out_of_memory";
         case ErrorKind::non_finite: return "non_finite";
         case ErrorKind::cancelled: return "cancelled";
+        case ErrorKind::device: return "device";
         case ErrorKind::internal: return "internal";
     }
     return "internal";
@@ -26,6 +27,7 @@ int exit_code(ErrorKind kind) {
         case ErrorKind::capacity:
         case ErrorKind::out_of_memory:
         case ErrorKind::non_finite:
+        case ErrorKind::device:
         case ErrorKind::internal: return 3;
     }
     return 3;

@@ -18,6 +18,7 @@ enum class ErrorKind {
     out_of_memory,  ///< an allocation was refused by the system or by the set limit
     non_finite,     ///< NaN or infinity where finite numbers are required
     cancelled,      ///< stopped on request
+    device,         ///< a GPU is not there, cannot be used, or failed
     internal,       ///< a broken invariant of this program: always a bug
 };
 
