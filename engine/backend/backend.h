@@ -16,6 +16,8 @@
 
 namespace decodescope {
 
+class Workspace;
+
 /// Which key-value head query head h reads: h / (n_head / n_kv_head), the rule; or h % n_kv_head, what code
 /// that repeats heads in the wrong order does.
 enum class HeadOrder { grouped, tiled };
@@ -25,9 +27,11 @@ struct AttentionCall {
     const AttentionPlan* plan = nullptr;
     const float* q = nullptr;  // [n_query of all rows, n_head, head_dim], `q_stride` floats between tokens
     std::int64_t q_stride = 0;
-    KeyValueView kv;          // [batch, n_kv_head, n_slot, head_dim]
-    float* out = nullptr;     // [n_query of all rows, n_head, head_dim], contiguous
-    float* scores = nullptr;  // scratch, `scores_floats(...)` floats
+    KeyValueView kv;           // [batch, n_kv_head, n_slot, head_dim]
+    KvCache* cache = nullptr;  // what `kv` is a view of; null without one
+    int layer = 0;             // of the cache
+    float* out = nullptr;      // [n_query of all rows, n_head, head_dim], contiguous
+    float* scores = nullptr;   // scratch, `scores_floats(...)` floats
     int n_head = 0;
     int n_kv_head = 0;
     int head_dim = 0;
@@ -69,10 +73,20 @@ struct AttentionBlock {
     ProductCall projection;        // of attn_qkv; y [rows, (n_head + 2 n_kv_head) * head_dim]
     const float* turns = nullptr;  // as in `rotate`; null without rotary positions
     RotaryPairs pairs = RotaryPairs::halves;
-    KvCache* cache = nullptr;
-    int layer = 0;
     KeyValueBlock stored;     // keys and values in the projection's y
-    AttentionCall attention;  // without `kv`
+    AttentionCall attention;  // with a cache, without `kv`
+};
+
+/// What a forward call is about, as a backend is told before it.
+struct ForwardCall {
+    const Weights* weights = nullptr;
+    const CallTokens* tokens = nullptr;
+    std::span<const std::int32_t> positions;  ///< [n_token], those that embeddings and turns take; pads may
+                                              ///< be negative
+    const AttentionPlan* plan = nullptr;
+    KvCache* cache = nullptr;                  ///< with the call's append open; null without one
+    std::span<const std::int32_t> logit_rows;  ///< tokens whose logits are wanted
+    const Workspace* workspace = nullptr;      ///< whose temporaries the call uses
 };
 
 /// The operations a forward pass is made of. One thread calls it at a time; it spreads work over its own
@@ -80,6 +94,31 @@ struct AttentionBlock {
 class Backend {
 public:
     virtual ~Backend() = default;
+
+    /// The memory that all tensors it is given lie in; null = the processor's. A lane's buffers come from a
+    /// ledger for it.
+    virtual std::shared_ptr<DeviceMemory> memory() { return nullptr; }
+
+    /// A forward call begins: what follows up to `end_call` belongs to it. What `call` points to stays as it
+    /// is until then.
+    virtual Result<void> begin_call(const ForwardCall& /*call*/) { return {}; }
+    /// The call is over, and everything that was asked for is done: what failed meanwhile shows here at the
+    /// latest.
+    virtual Result<void> end_call() { return {}; }
+    /// What was computed, where the processor can read it: [n], valid until the next call; null if that
+    /// failed, which `end_call` then tells.
+    virtual const float* read(const float* values, std::int64_t /*n*/) { return values; }
+    /// out = token embeddings, plus those of the positions where they are learned, of the tokens of the call.
+    /// [n_token, d_model]. Pads take position 0, so that they stay finite.
+    virtual void embed(const ForwardCall& call, float* out);
+    /// Cosines and sines of `positions` of the call's tokens, [n_token, head_dim], as in `rotate`.
+    virtual void turns(const ForwardCall& call, std::span<const std::int32_t> positions, float* out);
+    /// Stores a layer of the open append.
+    virtual Result<void> append(KvCache& cache, int layer, const KeyValueBlock& block) {
+        return cache.append(layer, block);
+    }
+    /// out[i] = row logit_rows[i] of x, [n_token, d] -> [logit_rows, d].
+    virtual void pick_rows(const ForwardCall& call, const float* x, std::int64_t d, float* out);
 
     /// What runs, for the record, e.g. "AVX-512 (VNNI, BF16); OpenBLAS 0.3.21 (SkylakeX)".
     virtual std::string description() const = 0;
@@ -121,8 +160,9 @@ public:
     /// pairs as `attention` does; -1 when the call is not one of those it is made for (few tokens, prepared
     /// weights, a cache whose heads lie apart, heads that can be shared out evenly): nothing was done then.
     virtual Result<std::int64_t> attention_block(AttentionBlock&) { return std::int64_t{-1}; }
-    /// Scratch floats that `attention` and `attention_block` need for heads of this size.
-    virtual std::int64_t scores_floats(int head_dim) const = 0;
+    /// Scratch floats that `attention` and `attention_block` need for calls of up to `rows` tokens over up to
+    /// `n_slot` slots per row.
+    virtual std::int64_t scores_floats(const ModelConfig& config, std::int64_t rows, int n_slot) const = 0;
 };
 
 /// CPU backend: our kernels for prepared weights, OpenBLAS (one BLAS thread, the rows of W spread over our

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "engine/cache/entry_codec.h"
@@ -45,6 +44,18 @@ KeyValueView ConcatCache::view(int layer) const {
     view.head_stride = std::int64_t{here.n_slot} * shape().head_dim;
     view.batch_stride = view.head_stride * shape().n_kv_head;
     return view;
+}
+
+std::optional<KvLayout> ConcatCache::layout(int layer) {
+    Layer& here = layers_[index(layer)];
+    KvLayout layout;
+    layout.dtype = dtype_;
+    layout.k = here.keys.data();
+    layout.v = here.values.data();
+    layout.slot_stride = shape().head_dim;
+    layout.head_stride = std::int64_t{here.n_slot} * shape().head_dim;
+    layout.row_stride = layout.head_stride * shape().n_kv_head;
+    return layout;
 }
 
 void ConcatCache::read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const {
@@ -92,13 +103,13 @@ Result<void> ConcatCache::grow(int layer) {
         const int kept = static_cast<int>(slot_positions(b).size()) - n_new;
         const std::size_t kept_bytes = index(kept) * index(shape().head_dim) * size_of(dtype_);
         if (kept == 0) continue;
-        for (int h = 0; h < shape().n_kv_head; ++h) {
-            const std::size_t from = offset(old.n_slot, b, h, 0);
-            const std::size_t to = offset(slots, b, h, 0);
-            std::memcpy(keys->data() + to, old.keys.data() + from, kept_bytes);
-            std::memcpy(values->data() + to, old.values.data() + from, kept_bytes);
-            copied_bytes_ += 2 * kept_bytes;
-        }
+        const auto copy = [&](Buffer& to, const Buffer& from) {
+            to.copy_pieces(offset(slots, b, 0, 0), offset(slots, 0, 1, 0), from, offset(old.n_slot, b, 0, 0),
+                           offset(old.n_slot, 0, 1, 0), kept_bytes, index(shape().n_kv_head));
+        };
+        copy(*keys, old.keys);
+        copy(*values, old.values);
+        copied_bytes_ += 2 * kept_bytes * index(shape().n_kv_head);
     }
     held_bytes_ -= old.keys.size_bytes() + old.values.size_bytes();
     old.keys = *std::move(keys);
@@ -130,8 +141,7 @@ Result<void> ConcatCache::reorder_storage(std::span<const int> parents) {
     if (!scratch) return scratch.error();
     for (Layer& layer : layers_) {
         for (Buffer* buffer : {&layer.keys, &layer.values}) {
-            copied_bytes_ +=
-                permute_rows(buffer->data(), offset(layer.n_slot, 1, 0, 0), parents, scratch->data());
+            copied_bytes_ += permute_rows(*buffer, 0, offset(layer.n_slot, 1, 0, 0), parents, *scratch);
         }
     }
     return {};

@@ -42,6 +42,20 @@ KeyValueView Int8Cache::view(int layer) const {
     return view;
 }
 
+std::optional<KvLayout> Int8Cache::layout(int layer) {
+    const int d = shape().head_dim;
+    const std::size_t first = slot_index(layer, 0, 0, 0);
+    KvLayout layout;
+    layout.k = keys_.codes.data() + first * index(d);
+    layout.v = values_.codes.data() + first * index(d);
+    layout.k_scales = keys_.scales.f32() + first;
+    layout.v_scales = values_.scales.f32() + first;
+    layout.slot_stride = d;
+    layout.head_stride = std::int64_t{capacity_} * d;
+    layout.row_stride = layout.head_stride * shape().n_kv_head;
+    return layout;
+}
+
 void Int8Cache::read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const {
     const int d = shape().head_dim;
     const std::size_t first = slot_index(layer, row, kv_head, slots.begin);
@@ -87,11 +101,10 @@ Result<void> Int8Cache::reorder_storage(std::span<const int> parents) {
     for (int layer = 0; layer < shape().n_layer; ++layer) {
         const std::size_t first = slot_index(layer, 0, 0, 0);
         for (Side* side : {&keys_, &values_}) {
-            auto* codes = reinterpret_cast<std::byte*>(side->code(first, shape().head_dim));
-            auto* scales = reinterpret_cast<std::byte*>(side->scales.f32() + first);
-            copied_bytes_ +=
-                permute_rows(codes, row_slots * index(shape().head_dim), parents, scratch->data());
-            copied_bytes_ += permute_rows(scales, row_slots * sizeof(float), parents, scratch->data());
+            const std::size_t d = index(shape().head_dim);
+            copied_bytes_ += permute_rows(side->codes, first * d, row_slots * d, parents, *scratch);
+            copied_bytes_ += permute_rows(side->scales, first * sizeof(float), row_slots * sizeof(float),
+                                          parents, *scratch);
         }
     }
     return {};

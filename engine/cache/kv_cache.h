@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,6 +61,23 @@ struct KeyValueView {
     const KvCache* source = nullptr;
     int layer = 0;
     bool by_token = false;
+};
+
+/// Where the entries of one layer lie, for a backend that stores and reads them itself. Element (row b, kv
+/// head h, slot s, i) of K and of V lies, counted in elements, at
+///   b * row_stride + h * head_stride + s * slot_stride + i                                      without
+///   blocks, block_table(b)[s / block] * row_stride + h * head_stride + (s % block) * slot_stride + i    with
+///   them.
+struct KvLayout {
+    std::byte* k = nullptr;
+    std::byte* v = nullptr;
+    DType dtype = DType::f32;   ///< unless there are scales
+    float* k_scales = nullptr;  ///< int8 codes: the scale of an entry lies at the place of its first element,
+    float* v_scales = nullptr;  ///< divided by head_dim
+    std::int64_t row_stride = 0;
+    std::int64_t head_stride = 0;
+    std::int64_t slot_stride = 0;
+    int block = 0;  ///< tokens of a block; 0 = no blocks
 };
 
 /// New keys and values of one layer: [n_token, n_kv_head, head_dim] with `token_stride` floats between
@@ -125,6 +143,13 @@ public:
     /// Copies slots [range.begin, range.end) of one row and kv head as f32 [n, head_dim] to `k` and `v`
     /// (either may be null). For kinds whose `view` has a `source`; called from several threads at once.
     virtual void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const;
+    /// Where the entries of `layer` lie; none for kinds that no backend but the processor's can read. Valid
+    /// until the next `begin_layer`.
+    virtual std::optional<KvLayout> layout(int /*layer*/) { return std::nullopt; }
+    /// Slots that the tokens of the open append are stored in, [n_token].
+    std::span<const std::int32_t> new_slots() const { return pending_slots_; }
+    /// Blocks of `row`, in order; empty for kinds without blocks.
+    virtual std::span<const int> block_table(int /*row*/) const { return {}; }
     /// Closes the open append; an internal error unless every layer was appended.
     Result<void> commit();
     void rollback();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/cache/concat_cache.h"
@@ -21,7 +23,13 @@ Result<std::unique_ptr<KvCache>> make_cache(const CacheSpec& spec, const KvShape
         case CacheKind::paged: return PagedCache::make(spec, shape, room, std::move(ledger), model_identity);
         case CacheKind::window: return WindowCache::make(spec, shape, room, std::move(ledger));
         case CacheKind::int8: return Int8Cache::make(shape, room, std::move(ledger));
-        case CacheKind::kivi: return KiviCache::make(spec, shape, room, std::move(ledger));
+        case CacheKind::kivi:
+            if (ledger->device() != nullptr) {
+                return Error{ErrorKind::unsupported,
+                             fmt::format("A kivi cache lies in the memory of the CPU, not in that of {}.",
+                                         ledger->device()->name())};
+            }
+            return KiviCache::make(spec, shape, room, std::move(ledger));
         case CacheKind::none: break;
     }
     return Error{ErrorKind::internal, "A cache of kind none was asked for."};

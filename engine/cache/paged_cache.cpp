@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 
 #include "engine/cache/entry_codec.h"
 
@@ -73,6 +72,19 @@ KeyValueView PagedCache::view(int layer) const {
     view.source = this;
     view.layer = layer;
     return view;
+}
+
+std::optional<KvLayout> PagedCache::layout(int layer) {
+    const int d = shape().head_dim;
+    KvLayout layout;
+    layout.dtype = dtype_;
+    layout.k = storage_.data() + offset(0, 0, layer, 0, 0);
+    layout.v = storage_.data() + offset(0, 1, layer, 0, 0);
+    layout.slot_stride = d;
+    layout.head_stride = std::int64_t{block_} * d;
+    layout.row_stride = static_cast<std::int64_t>(block_bytes_ / size_of(dtype_));
+    layout.block = block_;
+    return layout;
 }
 
 void PagedCache::read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const {
@@ -160,8 +172,7 @@ Result<void> PagedCache::reserve(const CallTokens& call) {
         const int written = faults().has(Fault::prefix_mutated) ? -1 : first_written(call, b);
         if (written >= 0 && references(written) > 1) {
             const int own = take_block();
-            std::memcpy(storage_.data() + offset(own, 0, 0, 0, 0),
-                        storage_.data() + offset(written, 0, 0, 0, 0), block_bytes_);
+            storage_.copy(offset(own, 0, 0, 0, 0), storage_, offset(written, 0, 0, 0, 0), block_bytes_);
             copied_bytes_ += block_bytes_;
             release_block(written);
             table[stored / index(block_)] = own;

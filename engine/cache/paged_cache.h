@@ -21,14 +21,14 @@ public:
 
     int capacity() const override { return capacity_; }
     KeyValueView view(int layer) const override;
+    std::optional<KvLayout> layout(int layer) override;
     void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
     KvBytes bytes() const override;
     Result<int> adopt_prefix(int row, std::span<const std::int32_t> tokens, std::uint64_t isolation) override;
 
     int block_tokens() const { return block_; }
     int n_block() const { return static_cast<int>(blocks_.size()); }
-    /// Blocks of `row`, in order.
-    std::span<const int> block_table(int row) const { return tables_[index(row)]; }
+    std::span<const int> block_table(int row) const override { return tables_[index(row)]; }
     /// Rows that use `block`.
     int references(int block) const { return blocks_[index(block)].references; }
     /// Blocks that a row could still get: never used, given back, or kept for a prefix only.

@@ -59,6 +59,17 @@ KeyValueView StaticCache::view(int layer) const {
     return view;
 }
 
+std::optional<KvLayout> StaticCache::layout(int layer) {
+    KvLayout layout;
+    layout.dtype = dtype_;
+    layout.k = keys_.data() + offset(layer, 0, 0, 0);
+    layout.v = values_.data() + offset(layer, 0, 0, 0);
+    layout.slot_stride = shape().head_dim;
+    layout.head_stride = std::int64_t{capacity_} * shape().head_dim;
+    layout.row_stride = layout.head_stride * shape().n_kv_head;
+    return layout;
+}
+
 void StaticCache::read(int layer, int row, int kv_head, SlotRange slots, float* k, float* v) const {
     const std::size_t from = offset(layer, row, kv_head, slots.begin);
     const std::int64_t n = std::int64_t{slots.end - slots.begin} * shape().head_dim;
@@ -108,8 +119,7 @@ Result<void> StaticCache::reorder_storage(std::span<const int> parents) {
     if (!scratch) return scratch.error();
     for (int layer = 0; layer < shape().n_layer; ++layer) {
         for (Buffer* buffer : {&keys_, &values_}) {
-            copied_bytes_ +=
-                permute_rows(buffer->data() + offset(layer, 0, 0, 0), row_bytes, parents, scratch->data());
+            copied_bytes_ += permute_rows(*buffer, offset(layer, 0, 0, 0), row_bytes, parents, *scratch);
         }
     }
     return {};

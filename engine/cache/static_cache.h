@@ -15,6 +15,7 @@ public:
     int capacity() const override { return capacity_; }
     bool heads_lie_apart() const override { return true; }
     KeyValueView view(int layer) const override;
+    std::optional<KvLayout> layout(int layer) override;
     void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
     KvBytes bytes() const override;
 

@@ -62,7 +62,13 @@ Result<Buffer> Buffer::allocate(std::shared_ptr<MemoryLedger> ledger, Owner owne
     if (bytes > std::numeric_limits<std::size_t>::max() - 2 * huge_page) {
         return refused(owner, bytes, "larger than the address space");
     }
-    if (bytes >= huge_page && source == BufferSource::best) {
+    const bool fill = source == BufferSource::best || ledger->poison();
+    if (DeviceMemory* device = ledger->device()) {
+        buffer.data_ = device->allocate(bytes);
+        if (buffer.data_ == nullptr)
+            return refused(owner, bytes, fmt::format("{} has no memory left", device->name()).c_str());
+        if (fill) device->fill(buffer.data_, ledger->poison() ? 0xFF : 0, bytes);
+    } else if (bytes >= huge_page && source == BufferSource::best) {
         // Over-map by one huge page and trim, because mmap only promises 4 KiB alignment.
         const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
         void* raw =
@@ -84,7 +90,7 @@ Result<Buffer> Buffer::allocate(std::shared_ptr<MemoryLedger> ledger, Owner owne
         if (buffer.data_ == nullptr) return refused(owner, bytes, "the system has no memory left");
         if (source == BufferSource::best) std::memset(buffer.data_, 0, rounded);
     }
-    if (ledger->poison()) std::memset(buffer.data_, 0xFF, bytes);
+    if (ledger->poison() && ledger->device() == nullptr) std::memset(buffer.data_, 0xFF, bytes);
     buffer.bytes_ = bytes;
     buffer.owner_ = owner;
     buffer.ledger_ = std::move(ledger);
@@ -101,9 +107,20 @@ Result<Buffer> Buffer::floats(std::shared_ptr<MemoryLedger> ledger, Owner owner,
     return allocate(std::move(ledger), owner, count * sizeof(float), source);
 }
 
+void Buffer::copy_pieces(std::size_t to, std::size_t pitch, const Buffer& from, std::size_t at,
+                         std::size_t from_pitch, std::size_t width, std::size_t n) {
+    if (width == 0 || n == 0) return;
+    if (DeviceMemory* device = ledger_->device())
+        return device->copy(data_ + to, pitch, from.data_ + at, from_pitch, width, n);
+    for (std::size_t i = 0; i < n; ++i)
+        std::memcpy(data_ + to + i * pitch, from.data_ + at + i * from_pitch, width);
+}
+
 void Buffer::release() {
     if (data_ == nullptr) return;
-    if (mapped_bytes_ != 0) {
+    if (ledger_->device() != nullptr) {
+        ledger_->device()->free(data_);
+    } else if (mapped_bytes_ != 0) {
         munmap(data_, mapped_bytes_);
     } else {
         std::free(data_);

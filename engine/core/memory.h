@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "engine/core/result.h"
@@ -23,9 +24,29 @@ const char* to_string(Owner owner);
 /// Bytes by owner, indexed by `static_cast<std::size_t>(Owner)`.
 using OwnerBytes = std::array<std::uint64_t, n_owner>;
 
+/// Memory that the processor cannot reach, that of a GPU. Used by one thread at a time; what is asked for is
+/// done in order, after what its backend was asked to do before.
+class DeviceMemory {
+public:
+    virtual ~DeviceMemory() = default;
+    /// Name of the device, e.g. "cuda:0".
+    virtual std::string name() const = 0;
+    /// `bytes` bytes, aligned to 256; null when the device has no such block left.
+    virtual std::byte* allocate(std::size_t bytes) = 0;
+    virtual void free(std::byte* block) = 0;
+    virtual void fill(std::byte* to, unsigned char value, std::size_t bytes) = 0;
+    /// Copies `n` pieces of `width` bytes within the device; both sides do not overlap.
+    virtual void copy(std::byte* to, std::size_t to_pitch, const std::byte* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t n) = 0;
+};
+
 /// Counts the live tensor bytes of each owner. Shared by every buffer of a session; safe from any thread.
 class MemoryLedger {
 public:
+    /// For buffers in the memory of `device`; null = in that of the processor.
+    explicit MemoryLedger(std::shared_ptr<DeviceMemory> device = nullptr) : device_(std::move(device)) {}
+    DeviceMemory* device() const { return device_.get(); }
+
     /// Live bytes of one owner (payload as asked for, without page rounding).
     std::uint64_t live(Owner owner) const { return live_[index(owner)].load(std::memory_order_relaxed); }
     /// Live bytes of all owners.
@@ -51,6 +72,7 @@ private:
     friend class MappedCount;
     static std::size_t index(Owner owner) { return static_cast<std::size_t>(owner); }
 
+    std::shared_ptr<DeviceMemory> device_;
     std::array<std::atomic<std::uint64_t>, n_owner> live_{};
     std::atomic<std::uint64_t> mapped_{0};
     std::atomic<std::uint64_t> limit_{0};
@@ -66,7 +88,8 @@ enum class AllocationPolicy { reused, fresh };
 enum class BufferSource { best, heap };
 
 /// One tracked allocation, 64-byte aligned, zero-filled unless from the heap on request. Blocks of 2 MiB and
-/// more come straight from the system on huge pages where it grants them, and go back to it when freed.
+/// more come straight from the system on huge pages where it grants them, and go back to it when freed. Of a
+/// ledger with a device they lie in its memory: nothing but that device may read or write them.
 /// Move-only; frees and un-counts itself.
 class Buffer {
 public:
@@ -95,6 +118,14 @@ public:
     const std::byte* data() const { return data_; }
     float* f32() { return reinterpret_cast<float*>(data_); }
     const float* f32() const { return reinterpret_cast<const float*>(data_); }
+
+    /// Copies `bytes` bytes at `at` of `from`, a buffer in the same memory, to `to` of this one.
+    void copy(std::size_t to, const Buffer& from, std::size_t at, std::size_t bytes) {
+        copy_pieces(to, bytes, from, at, bytes, bytes, 1);
+    }
+    /// The same for `n` pieces of `width` bytes, `pitch` and `from_pitch` bytes apart.
+    void copy_pieces(std::size_t to, std::size_t pitch, const Buffer& from, std::size_t at,
+                     std::size_t from_pitch, std::size_t width, std::size_t n);
 
     /// Frees the block now; the buffer is empty afterwards.
     void release();

@@ -174,7 +174,7 @@ Result<void> BatchLane::choose_ends(const ForwardOutput& output, LaneStep& step,
     if (keep && !ends_.empty()) {
         if (kept_logits_.empty()) {
             auto kept =
-                Buffer::floats(context_.ledger, Owner::logits, vocab * static_cast<std::size_t>(n_row()));
+                Buffer::floats(context_.host(), Owner::logits, vocab * static_cast<std::size_t>(n_row()));
             if (!kept) return kept.error();
             kept_logits_ = *std::move(kept);
         }

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-
-#include "engine/model/rotary.h"
+#include <utility>
 
 namespace decodescope {
 
@@ -65,23 +64,6 @@ Result<UsedPositions> used_positions(const ModelConfig& config, const CallTokens
     return used;
 }
 
-/// residual[row] = token embedding, plus the position's where positions are learned.
-void embed(const Weights& weights, const CallTokens& call, std::span<const std::int32_t> positions,
-           float* out) {
-    const std::int64_t d = weights.config.d_model;
-    for (std::size_t row = 0; row < call.tokens().size(); ++row) {
-        const float* token = weights.token_embedding + call.tokens()[row] * d;
-        if (weights.position_embedding == nullptr) {
-            std::copy_n(token, d, out);
-        } else {
-            // A padding row is never read by a real one; it takes position 0 so that it stays finite.
-            const float* place = weights.position_embedding + std::max(positions[row], 0) * d;
-            for (std::int64_t i = 0; i < d; ++i) out[i] = token[i] + place[i];
-        }
-        out += d;
-    }
-}
-
 /// Scratch that the products of one call of `rows` tokens need. Not every layer need be prepared: replays
 /// change a matrix of one.
 std::int64_t products_floats(const Weights& weights, const Backend& backend, std::int64_t rows,
@@ -120,6 +102,21 @@ private:
     KvCache* cache_;
 };
 
+/// Ends a backend's call however the forward pass is left.
+class CallGuard {
+public:
+    explicit CallGuard(Backend& backend) : backend_(&backend) {}
+    ~CallGuard() {
+        if (backend_ != nullptr) (void)backend_->end_call();
+    }
+    CallGuard(const CallGuard&) = delete;
+    CallGuard& operator=(const CallGuard&) = delete;
+    Result<void> end() { return std::exchange(backend_, nullptr)->end_call(); }
+
+private:
+    Backend* backend_;
+};
+
 }  // namespace
 
 const char* to_string(ForwardTensor tensor) {
@@ -138,7 +135,7 @@ Result<void> reserve_room(Workspace& workspace, const Weights& weights, const Ba
                           const CallRoom& room) {
     return workspace.reserve(
         weights.config, room.batch, room.rows, room.logit_rows,
-        backend.scores_floats(weights.config.head_dim),
+        backend.scores_floats(weights.config, room.rows, room.n_slot),
         products_floats(weights, backend, room.rows, static_cast<std::size_t>(room.logit_rows)), room.n_slot);
 }
 
@@ -148,6 +145,11 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
                               ForwardHook* hook) {
     const Weights& weights = hook == nullptr ? given : hook->weights(given);
     const ModelConfig& config = weights.config;
+    if (hook != nullptr && backend.memory() != nullptr) {
+        return Error{ErrorKind::unsupported,
+                     fmt::format("Forward: what {} computes cannot be watched or changed on the way.",
+                                 backend.memory()->name())};
+    }
     DS_TRY(check_input(config, call, logit_rows));
     std::optional<UsedPositions> used;
     if (hook == nullptr) {
@@ -165,6 +167,12 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
     else
         plan_without_cache(call, window, plan);
     if (hook != nullptr) hook->plan(call, cache, plan);
+    const ForwardCall given_to_backend{
+        &weights,  &call, used ? std::span<const std::int32_t>(used->query) : call.positions(),
+        &plan,     cache, logit_rows,
+        &workspace};
+    DS_TRY(backend.begin_call(given_to_backend));
+    CallGuard open_call(backend);
     const auto computed = [&](ForwardTensor tensor, int layer, float* values, std::int64_t n) {
         if (hook != nullptr) hook->computed(tensor, layer, {values, static_cast<std::size_t>(n)});
     };
@@ -177,7 +185,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
     const auto residual = workspace.take(Temporary::residual, rows * d);
     if (!residual) return residual.error();
     float* x = *residual;
-    embed(weights, call, used ? std::span<const std::int32_t>(used->query) : call.positions(), x);
+    backend.embed(given_to_backend, x);
     computed(ForwardTensor::embedding, -1, x, rows * d);
     // Every layer turns its queries and keys by the same angles.
     const float* turns = nullptr;
@@ -187,13 +195,10 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         const bool apart = used && used->query != used->key;
         const auto taken = workspace.take(Temporary::turns, apart ? 2 * n : n);
         if (!taken) return taken.error();
-        const auto turn = [&](std::span<const std::int32_t> positions, float* out) {
-            rotary_turns(weights.rotary_frequencies, config.rotary->amplitude, positions, out);
-        };
-        turn(used ? std::span<const std::int32_t>(used->query) : call.positions(), *taken);
+        backend.turns(given_to_backend, given_to_backend.positions, *taken);
         turns = *taken;
         if (apart) {
-            turn(used->key, *taken + n);
+            backend.turns(given_to_backend, used->key, *taken + n);
             key_turns = *taken + n;
         }
     }
@@ -219,6 +224,8 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
 
     ForwardOutput output;
     output.score_cells_allowed = plan.n_allowed();
+    // The most that this call's rows will ever see, so that what is prepared for it once stays right.
+    const int most_slots = cache != nullptr ? std::max(cache->capacity(), plan.max_slot()) : plan.max_slot();
     for (int l = 0; l < config.n_layer; ++l) {
         if (stop.stop_requested()) return Error{ErrorKind::cancelled, "Stopped on request."};
         if (hook != nullptr) hook->begin_layer(l);
@@ -228,7 +235,8 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         if (!qkv) return qkv.error();
         const auto mixed = workspace.take(Temporary::mixed, rows * q_width);
         if (!mixed) return mixed.error();
-        const auto scores = workspace.take(Temporary::scores, backend.scores_floats(config.head_dim));
+        const auto scores =
+            workspace.take(Temporary::scores, backend.scores_floats(config, rows, most_slots));
         if (!scores) return scores.error();
         AttentionBlock block;
         block.projection = product(x, layer.attn_qkv, *qkv);
@@ -236,6 +244,8 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         block.stored = {*qkv + q_width, *qkv + q_width + kv_width, qkv_width};
         AttentionCall& attention = block.attention;
         attention.plan = &plan;
+        attention.cache = cache;
+        attention.layer = l;
         attention.q = *qkv;
         attention.q_stride = qkv_width;
         attention.out = *mixed;
@@ -251,8 +261,6 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         if (cache != nullptr && hook == nullptr) {
             block.turns = turns;
             if (config.rotary) block.pairs = config.rotary->pairs;
-            block.cache = cache;
-            block.layer = l;
             const auto computed_cells = backend.attention_block(block);
             if (!computed_cells) return computed_cells.error();
             done = *computed_cells >= 0;
@@ -272,7 +280,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
             }
             computed(ForwardTensor::qkv, l, *qkv, rows * qkv_width);
             if (cache != nullptr) {
-                DS_TRY(cache->append(l, block.stored));
+                DS_TRY(backend.append(*cache, l, block.stored));
                 attention.kv = cache->view(l);
             } else {
                 attention.kv.k = block.stored.k;
@@ -307,9 +315,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         if (!picked) return picked.error();
         const auto logits = workspace.take(Temporary::logits, n_logits * config.vocab);
         if (!logits) return logits.error();
-        for (std::int64_t i = 0; i < n_logits; ++i) {
-            std::copy_n(x + logit_rows[static_cast<std::size_t>(i)] * d, d, *picked + i * d);
-        }
+        backend.pick_rows(given_to_backend, x, d, *picked);
         ProductCall head = product(*picked, weights.head, *logits);
         head.rows = static_cast<int>(n_logits);
         head.norm = &weights.final_norm;
@@ -321,8 +327,10 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         }
         backend.product(head);
         computed(ForwardTensor::logits, config.n_layer, *logits, n_logits * config.vocab);
-        output.logits = {*logits, static_cast<std::size_t>(n_logits * config.vocab)};
+        output.logits = {backend.read(*logits, n_logits * config.vocab),
+                         static_cast<std::size_t>(n_logits * config.vocab)};
     }
+    DS_TRY(open_call.end());
     DS_TRY(given.check_files());  // what was read of a file that changed means nothing
     DS_TRY(append.commit());
     return output;

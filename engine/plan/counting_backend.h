@@ -33,6 +33,20 @@ public:
                                                    std::stop_token stop) override {
         return inner_.prepare(std::move(weights), type, ledger, std::move(stop));
     }
+    std::shared_ptr<DeviceMemory> memory() override { return inner_.memory(); }
+    Result<void> begin_call(const ForwardCall& call) override { return inner_.begin_call(call); }
+    Result<void> end_call() override { return inner_.end_call(); }
+    const float* read(const float* values, std::int64_t n) override { return inner_.read(values, n); }
+    void embed(const ForwardCall& call, float* out) override { inner_.embed(call, out); }
+    void turns(const ForwardCall& call, std::span<const std::int32_t> positions, float* out) override {
+        inner_.turns(call, positions, out);
+    }
+    Result<void> append(KvCache& cache, int layer, const KeyValueBlock& block) override {
+        return inner_.append(cache, layer, block);
+    }
+    void pick_rows(const ForwardCall& call, const float* x, std::int64_t d, float* out) override {
+        inner_.pick_rows(call, x, d, out);
+    }
     void product(const ProductCall& call) override;
     std::int64_t product_floats(const Linear& w, std::int64_t rows, const Linear* gate) const override {
         return inner_.product_floats(w, rows, gate);
@@ -44,7 +58,9 @@ public:
     void activation(float* x, std::int64_t n, Activation activation) override;
     void gate(float* x, std::int64_t n, Activation activation, float* y) override;
     std::int64_t attention(const AttentionCall& call) override;
-    std::int64_t scores_floats(int head_dim) const override { return inner_.scores_floats(head_dim); }
+    std::int64_t scores_floats(const ModelConfig& config, std::int64_t rows, int n_slot) const override {
+        return inner_.scores_floats(config, rows, n_slot);
+    }
 
 private:
     void count_norm(int d, const Norm& norm);

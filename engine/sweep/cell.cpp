@@ -80,6 +80,7 @@ CellStatus status_of(ErrorKind kind) {
         case ErrorKind::cancelled: return CellStatus::cancelled;
         case ErrorKind::io:
         case ErrorKind::non_finite:
+        case ErrorKind::device:
         case ErrorKind::internal: break;
     }
     return CellStatus::failed;

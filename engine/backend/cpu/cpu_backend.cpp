@@ -141,17 +141,19 @@ public:
         });
     }
 
-    std::int64_t scores_floats(int head_dim) const override { return attend_floats(head_dim) * pool_.size(); }
+    std::int64_t scores_floats(const ModelConfig& config, std::int64_t, int) const override {
+        return attend_floats(config.head_dim) * pool_.size();
+    }
 
     Result<std::int64_t> attention_block(AttentionBlock& block) override {
         const ProductCall& projection = block.projection;
         const AttentionCall& call = block.attention;
         const bool fits = projection.w->packed != nullptr && PackedCall::prepares_apart(projection.rows) &&
-                          block.cache->heads_lie_apart() && call.head_dim % PackedMatrix::panel_rows == 0 &&
+                          call.cache->heads_lie_apart() && call.head_dim % PackedMatrix::panel_rows == 0 &&
                           call.n_kv_head % pool_.ask_active() == 0;
         if (!fits) return std::int64_t{-1};
-        DS_TRY(block.cache->begin_layer(block.layer));
-        block.attention.kv = block.cache->view(block.layer);
+        DS_TRY(call.cache->begin_layer(call.layer));
+        block.attention.kv = call.cache->view(call.layer);
         const std::int64_t work = std::int64_t{projection.rows} * projection.w->n_in * projection.w->n_out;
         std::int64_t computed = 0;
         const auto serve = [&](std::int64_t first, std::int64_t last, int worker) {
@@ -226,7 +228,7 @@ private:
                      block.turns, block.pairs, 0, rows);
             }
         }
-        block.cache->store_heads(block.layer, block.stored, first, last);
+        call.cache->store_heads(call.layer, block.stored, first, last);
         const AttentionPlan& plan = *call.plan;
         const int queries = query_block(call.n_head, call.n_kv_head);
         float* floats = call.scores + worker * attend_floats(call.head_dim);

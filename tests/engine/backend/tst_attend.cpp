@@ -157,7 +157,10 @@ public:
         const auto backend = make_cpu_backend(threads);
         std::vector<float> out;
         AttentionCall call = this->call(out);
-        std::vector<float> scores(element(backend->scores_floats(shape_.head_dim)), nan_f);
+        ModelConfig config;
+        config.head_dim = shape_.head_dim;
+        std::vector<float> scores(element(backend->scores_floats(config, plan_.n_query(), plan_.max_slot())),
+                                  nan_f);
         call.scores = scores.data();
         computed = backend->attention(call);
         return out;

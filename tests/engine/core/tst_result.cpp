@@ -63,6 +63,7 @@ private slots:
         QTest::newRow("non_finite") << ErrorKind::non_finite << "non_finite" << 3;
         QTest::newRow("internal") << ErrorKind::internal << "internal" << 3;
         QTest::newRow("cancelled") << ErrorKind::cancelled << "cancelled" << 130;
+        QTest::newRow("device") << ErrorKind::device << "device" << 3;
     }
     void names_and_exit_codes() {
         QFETCH(ErrorKind, kind);
