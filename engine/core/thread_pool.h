@@ -64,6 +64,21 @@ public:
         });
     }
 
+    /// Hands out [0, n) in pieces of `grain`, in order, to whichever active worker is free, calling
+    /// `body(begin, end, worker)` for each: for work whose pieces take differently long, or workers that do.
+    template <class Body>
+    void share(std::int64_t n, std::int64_t grain, Body&& body) {
+        if (n <= 0) return;
+        const auto serve = [&](std::atomic<std::int64_t>& next, int worker) {
+            for (std::int64_t i = next.fetch_add(grain, std::memory_order_relaxed); i < n;
+                 i = next.fetch_add(grain, std::memory_order_relaxed))
+                body(i, std::min(n, i + grain), worker);
+        };
+        std::atomic<std::int64_t> next{0};
+        if (n <= grain || ask_active() == 1) return serve(next, 0);
+        run([&](int worker) { serve(next, worker); });
+    }
+
 private:
     using Function = void (*)(void* context, int worker);
     void dispatch(Function function, void* context);

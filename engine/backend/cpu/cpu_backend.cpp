@@ -71,7 +71,14 @@ public:
     void product(const ProductCall& call) override {
         if (is_packed(*call.w, call.gate)) {
             PackedCall(call, pool_.size(), bests_)
-                .run([this](std::int64_t n, std::int64_t work, auto&& body) { split(n, 1, work, body); });
+                .run([this](std::int64_t n, std::int64_t grain, std::int64_t work, auto&& body) {
+                    if (work < min_parallel_work)
+                        body(std::int64_t{0}, n, 0);
+                    else if (grain > 0)
+                        pool_.share(n, grain, body);
+                    else
+                        pool_.split(n, 1, body);
+                });
         } else {
             reference_product(call);
         }
@@ -179,12 +186,11 @@ public:
         const auto n_task = static_cast<std::int64_t>(tasks_.size()) * call.n_kv_head;
         const std::int64_t per_worker = attend_floats(call.head_dim);
         const std::int64_t work = plan.n_allowed() * call.n_head * call.head_dim * 2;
-        std::atomic<std::int64_t> next{0};
         std::atomic<std::int64_t> computed{0};
-        const auto serve = [&](int worker) {
+        const auto serve = [&](std::int64_t begin, std::int64_t end, int worker) {
             float* floats = call.scores + worker * per_worker;
             AttendScratch& scratch = scratch_[static_cast<std::size_t>(worker)];
-            for (std::int64_t i = next.fetch_add(1); i < n_task; i = next.fetch_add(1)) {
+            for (std::int64_t i = begin; i < end; ++i) {
                 const Task& task = tasks_[static_cast<std::size_t>(i / call.n_kv_head)];
                 const int kv_head = static_cast<int>(i % call.n_kv_head);
                 const std::int64_t cells = attend(call, task.row, kv_head, task.first_query, floats, scratch);
@@ -192,9 +198,9 @@ public:
             }
         };
         if (work < min_parallel_work) {
-            serve(0);
+            serve(0, n_task, 0);
         } else {
-            pool_.run(serve);
+            pool_.share(n_task, 1, serve);
         }
         return computed.load();
     }

@@ -31,25 +31,28 @@ public:
     /// Scratch floats of products of up to `rows` rows.
     static std::int64_t floats(std::int64_t rows, std::int64_t n_in, int n_worker);
 
-    /// `split(n, work, body)` calls body(begin, end, worker) for pieces of [0, n) that are worth `work`
-    /// multiply-adds together.
+    /// `split(n, grain, work, body)` calls body(begin, end, worker) for pieces of [0, n) that are worth
+    /// `work` multiply-adds together: pieces of `grain`, to whoever is free, or with 0 one for every worker.
     template <class Split>
     void run(Split&& split) {
         const std::int64_t work = std::int64_t{call_.rows} * call_.w->n_in * call_.w->n_out;
         if (together_) {
-            split(prepared_.n_block(), std::int64_t{call_.rows} * call_.w->n_in * 8,
+            split(prepared_.n_block(), 0, std::int64_t{call_.rows} * call_.w->n_in * 8,
                   [this](std::int64_t begin, std::int64_t end, int worker) {
                       for (std::int64_t i = begin; i < end; ++i)
                           prepare(prepared_, static_cast<int>(i), worker);
                   });
         }
-        split(call_.w->packed->n_panel(), work, [this](std::int64_t begin, std::int64_t end, int worker) {
-            const PanelRange range{static_cast<int>(begin), static_cast<int>(end)};
-            if (together_)
-                multiply(prepared_, range, worker);
-            else
-                run_panels({&range, 1}, worker);
-        });
+        // Workers are not equally fast where others want their cores; few rows are over before that shows.
+        const std::int64_t grain = together_ ? prepared_.panels_at_once(*call_.w->packed) : 0;
+        split(call_.w->packed->n_panel(), grain, work,
+              [this](std::int64_t begin, std::int64_t end, int worker) {
+                  const PanelRange range{static_cast<int>(begin), static_cast<int>(end)};
+                  if (together_)
+                      multiply(prepared_, range, worker);
+                  else
+                      run_panels({&range, 1}, worker);
+              });
         if (call_.largest != nullptr) find_largest();
     }
 

@@ -26,6 +26,8 @@ void interleave(const float* const* rows, int n_row, int n_unit, float* to) {
     }
 }
 
+constexpr int least_pieces = 8;  // of a matrix, so that no worker waits long for the last one
+
 /// Bytes of panels that may stay in a core's second cache: half of it, the rest is for what passes by.
 std::size_t group_bytes() {
     constexpr std::size_t least = 256 * 1024, most = 2048 * 1024;
@@ -140,6 +142,12 @@ void PreparedRows::multiply_tile(const PackedMatrix& matrix, PanelWalk walk, int
     }
 }
 
+int PreparedRows::panels_at_once(const PackedMatrix& matrix) const {
+    const int streams = kernels_->streams;
+    const int fit = static_cast<int>(group_bytes() / matrix.panel_bytes());
+    return std::max(1, std::min(fit, matrix.n_panel() / least_pieces) / streams) * streams;
+}
+
 void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish) const {
     const auto rows_of = [this](int row) { return rows_ == 1 ? 1 : kernels_->block_rows(rows_ - row); };
     const int streams = rows_ == 1 ? kernels_->streams_one : kernels_->streams;
@@ -154,7 +162,7 @@ void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, cons
     }
     // Groups of panels that stay in the second cache while all rows pass by; what is written of a row lies
     // together.
-    const int group = std::max(1, static_cast<int>(group_bytes() / matrix.panel_bytes()) / streams) * streams;
+    const int group = panels_at_once(matrix);
     for (int first = begin; first < end; first += group) {
         const int last = std::min(end, first + group);
         for (int row = 0; row < rows_; row += rows_of(row)) {

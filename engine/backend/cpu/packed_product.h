@@ -35,6 +35,10 @@ public:
     bool as_they_are() const { return rows_ == 1 && kernels_->form == InputForm::f32; }
     void use(const float* row) { row_ = row; }
 
+    /// Panels that are worth taking at once when there are many rows: what stays in a core's second cache, or
+    /// less where the matrix would make too few pieces.
+    int panels_at_once(const PackedMatrix& matrix) const;
+
     /// Multiplies panels [begin, end) of `matrix`, which has the type and n_in given before, with all rows.
     void multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish) const;
 

@@ -90,6 +90,33 @@ private slots:
         if (!pieces.empty()) QVERIFY(longest - shortest < 2 * grain);
     }
 
+    void share_hands_out_everything_once_data() {
+        QTest::addColumn<int>("n_thread");
+        QTest::addColumn<qint64>("n");
+        QTest::addColumn<qint64>("grain");
+        QTest::newRow("nothing") << 3 << qint64{0} << qint64{8};
+        QTest::newRow("negative") << 3 << qint64{-5} << qint64{8};
+        QTest::newRow("less than a piece") << 3 << qint64{5} << qint64{8};
+        QTest::newRow("last piece is short") << 3 << qint64{1'003} << qint64{8};
+        QTest::newRow("one by one") << 4 << qint64{5'000} << qint64{1};
+        QTest::newRow("single worker") << 1 << qint64{1'000} << qint64{16};
+    }
+    void share_hands_out_everything_once() {
+        QFETCH(int, n_thread);
+        QFETCH(qint64, n);
+        QFETCH(qint64, grain);
+        ThreadPool pool(n_thread);
+        std::vector<std::atomic<int>> seen(static_cast<std::size_t>(std::max(n, qint64{0})));
+        std::atomic<int> bad{0};
+        pool.share(n, grain, [&](std::int64_t begin, std::int64_t end, int worker) {
+            const bool whole = begin % grain == 0 && (end == begin + grain || end == n);
+            if (!whole || worker < 0 || worker >= n_thread) ++bad;
+            for (std::int64_t i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
+        });
+        QCOMPARE(bad.load(), 0);
+        for (const std::atomic<int>& count : seen) QCOMPARE(count.load(), 1);
+    }
+
     void many_tiny_jobs_are_all_done_before_run_returns() {
         constexpr int n_job = 5'000;
         ThreadPool pool(3);
