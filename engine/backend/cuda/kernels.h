@@ -20,10 +20,12 @@ enum class Stored { f32, f16, bf16, int8 };
 
 /// What one forward call is about. Refilled before every call.
 struct CallArrays {
-    const std::int32_t* tokens = nullptr;       // [n_token]
-    const std::int32_t* positions = nullptr;    // [n_token], pads 0
-    const std::int32_t* row_of = nullptr;       // [n_token], the row of the batch it belongs to
-    const std::int32_t* slots = nullptr;        // [n_token], where its entry is stored; null without a cache
+    const std::int32_t* tokens = nullptr;     // [n_token]
+    const std::int32_t* positions = nullptr;  // [n_token], pads 0
+    const std::int32_t* row_of = nullptr;     // [n_token], the row of the batch it belongs to
+    const std::int32_t* row_begin =
+        nullptr;                          // [batch + 1], the first token of each row; as CallTokens::begin
+    const std::int32_t* slots = nullptr;  // [n_token], where its entry is stored, -1 = nowhere; null without
     const std::int32_t* first_range = nullptr;  // [n_token + 1]: where the ranges of each query begin
     const SlotRange* ranges = nullptr;          // slots that each query may read, ascending and disjoint
     const std::int32_t* row_base = nullptr;     // [batch]: added to every slot of a row; null = 0
@@ -38,6 +40,8 @@ struct CallArrays {
 /// elements, at
 ///   b * row_stride + h * head_stride + (row_base[b] + s) * slot_stride + i                  without blocks,
 ///   blocks[b, s / block] * row_stride + h * head_stride + (s % block) * slot_stride + i     with them.
+/// Entries are read many elements at once: k and v lie at multiples of 16 bytes, the strides are multiples of
+/// 8 elements; with int8 multiples of head_dim.
 /// int8: an entry's scale lies at the place of its element 0, divided by head_dim; w = scale * code.
 struct Entries {
     Stored type = Stored::f32;
@@ -61,7 +65,7 @@ void rotary_turns(cudaStream_t stream, const CallArrays& call, const double* fre
                   double amplitude, float* turns);
 
 /// Turns every pair of every head in place, see Backend::rotate. x [rows, n_head, head_dim] with `stride`
-/// floats between rows.
+/// floats between rows; both multiples of 8, x at a multiple of 16 bytes.
 void rotate(cudaStream_t stream, float* x, std::int64_t stride, int rows, int n_head, int head_dim,
             const float* turns, RotaryPairs pairs);
 
@@ -77,14 +81,14 @@ void convert(cudaStream_t stream, const float* x, std::int64_t n, void* y, Store
 /// bias may be null.
 void finish(cudaStream_t stream, float* y, int rows, int n, const float* bias, const Activation* activation);
 /// y = activation(g + gate_bias) * (y + bias). g, y [rows, n]; biases may be null.
-void finish_gated(cudaStream_t stream, const float* g, const float* gate_bias, Activation activation, float* y,
-                  int rows, int n, const float* bias);
+void finish_gated(cudaStream_t stream, const float* g, const float* gate_bias, Activation activation,
+                  float* y, int rows, int n, const float* bias);
 /// x[i] = activation(x[i]).
 void activate(cudaStream_t stream, float* x, std::int64_t n, Activation activation);
 
 /// Stores the keys and values of a call's tokens where `call.slots` says. k, v [n_token, n_kv_head, head_dim]
-/// with `token_stride` floats between tokens. f16 and bf16 round to nearest even; int8 as `encode_int8` in
-/// engine/cache/entry_codec.h.
+/// with `token_stride` floats between tokens (a multiple of 4; k and v at multiples of 16 bytes). f16 and
+/// bf16 round to nearest even; int8 as `encode_int8` in engine/cache/entry_codec.h.
 void store(cudaStream_t stream, const CallArrays& call, const float* k, const float* v,
            std::int64_t token_stride, int n_kv_head, int head_dim, const Entries& entries);
 
@@ -100,14 +104,17 @@ struct Attention {
     int head_dim = 0;   ///< 8 to 256, a multiple of 8
     float scale = 1.0f;
 };
-/// Few queries (decoding): every block takes one kv head, all query heads that share it and a part of the
-/// slots, reads its part once, and what the parts made is joined. Many queries (prefill): blocks of queries of
-/// one row walk over tiles of keys and values that they share.
+/// Few queries (decoding): every block takes one query, one kv head, the query heads that share it and a part
+/// of the slots that the query sees, reads them once, and what the parts made is joined. Many queries
+/// (prefill): blocks of queries of one row walk over tiles of keys and values that they share, those that
+/// none of them sees left out. q and out lie at multiples of 16 bytes, q_stride is a multiple of 4. A score
+/// or value that is not finite makes the outputs of those that see it NaN (or infinite), and no others.
 void attention(cudaStream_t stream, const CallArrays& call, const Attention& attention);
 /// Scratch of calls of up to `n_token` tokens over up to `most_slots` slots.
 std::int64_t attention_floats(int n_token, int most_slots, int n_head, int n_kv_head, int head_dim);
-/// Pairs that `attention` computes per head for this plan, masked ones included.
-std::int64_t attention_cells(const AttentionPlan& plan);
+/// Pairs that `attention` computes per head for this plan, masked ones included: queries of a block x slots
+/// that any of them sees. Allocates nothing.
+std::int64_t attention_cells(const AttentionPlan& plan, int n_head, int n_kv_head, int head_dim);
 
 /// out[i] = x[rows[i]]. x [., d], rows [n], out [n, d].
 void pick_rows(cudaStream_t stream, const float* x, const std::int32_t* rows, int n, int d, float* out);
