@@ -105,6 +105,9 @@ public:
     /// The call is over, and everything that was asked for is done: what failed meanwhile shows here at the
     /// latest.
     virtual Result<void> end_call() { return {}; }
+    /// How long the device worked on the last call that ended, by its own clock; none where the processor
+    /// computes, or the call failed.
+    virtual std::optional<double> device_seconds() const { return std::nullopt; }
     /// What was computed, where the processor can read it: [n], valid until the next call; null if that
     /// failed, which `end_call` then tells.
     virtual const float* read(const float* values, std::int64_t /*n*/) { return values; }

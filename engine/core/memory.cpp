@@ -64,9 +64,11 @@ Result<Buffer> Buffer::allocate(std::shared_ptr<MemoryLedger> ledger, Owner owne
     }
     const bool fill = source == BufferSource::best || ledger->poison();
     if (DeviceMemory* device = ledger->device()) {
-        buffer.data_ = device->allocate(bytes);
-        if (buffer.data_ == nullptr)
+        const auto block = device->allocate(bytes);
+        if (!block && block.error().kind == ErrorKind::out_of_memory)
             return refused(owner, bytes, fmt::format("{} has no memory left", device->name()).c_str());
+        if (!block) return block.error();
+        buffer.data_ = *block;
         if (fill) device->fill(buffer.data_, ledger->poison() ? 0xFF : 0, bytes);
     } else if (bytes >= huge_page && source == BufferSource::best) {
         // Over-map by one huge page and trim, because mmap only promises 4 KiB alignment.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +25,17 @@ const char* to_string(Owner owner);
 /// Bytes by owner, indexed by `static_cast<std::size_t>(Owner)`.
 using OwnerBytes = std::array<std::uint64_t, n_owner>;
 
+/// What the allocator and the driver of a device say about its memory, in bytes.
+struct DeviceMemoryUse {
+    std::uint64_t allocated = 0;       ///< living blocks of this program
+    std::uint64_t reserved = 0;        ///< what its allocator holds for them and for later ones
+    std::uint64_t peak_allocated = 0;  ///< most since `reset_peak`
+    std::uint64_t peak_reserved = 0;
+    std::uint64_t device_used = 0;  ///< by everything on the device, other programs included
+    std::uint64_t device_total = 0;
+    std::uint64_t baseline_used = 0;  ///< `device_used` before anything was allocated
+};
+
 /// Memory that the processor cannot reach, that of a GPU. Used by one thread at a time; what is asked for is
 /// done in order, after what its backend was asked to do before.
 class DeviceMemory {
@@ -31,13 +43,20 @@ public:
     virtual ~DeviceMemory() = default;
     /// Name of the device, e.g. "cuda:0".
     virtual std::string name() const = 0;
-    /// `bytes` bytes, aligned to 256; null when the device has no such block left.
-    virtual std::byte* allocate(std::size_t bytes) = 0;
+    /// `bytes` bytes, aligned to 256. Fails with `out_of_memory` when the device has no such block left,
+    /// which changes nothing else, or with `device`.
+    virtual Result<std::byte*> allocate(std::size_t bytes) = 0;
     virtual void free(std::byte* block) = 0;
     virtual void fill(std::byte* to, unsigned char value, std::size_t bytes) = 0;
     /// Copies `n` pieces of `width` bytes within the device; both sides do not overlap.
     virtual void copy(std::byte* to, std::size_t to_pitch, const std::byte* from, std::size_t from_pitch,
                       std::size_t width, std::size_t n) = 0;
+    /// None where nobody can be asked.
+    virtual std::optional<DeviceMemoryUse> use() { return std::nullopt; }
+    /// The peaks of `use` begin anew.
+    virtual void reset_peak() {}
+    /// Gives back what is reserved and not allocated.
+    virtual void trim() {}
 };
 
 /// Counts the live tensor bytes of each owner. Shared by every buffer of a session; safe from any thread.

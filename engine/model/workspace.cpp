@@ -48,6 +48,12 @@ Result<float*> Workspace::take(Temporary temporary, std::int64_t floats) {
     return buffer.f32();
 }
 
+std::array<const float*, n_temporary> Workspace::places() const {
+    std::array<const float*, n_temporary> places{};
+    for (std::size_t i = 0; i < n_temporary; ++i) places[i] = buffers_[i].f32();
+    return places;
+}
+
 void Workspace::release() {
     for (Buffer& buffer : buffers_) buffer.release();
     plan_ = {};

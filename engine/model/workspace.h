@@ -43,6 +43,13 @@ public:
                          std::int64_t scores, std::int64_t products, int n_slot);
     /// `floats` floats for the next contents of a temporary; what it held before is lost.
     Result<float*> take(Temporary temporary, std::int64_t floats);
+    /// Where the temporaries lie, null those that there are none of: calls of one shape use the same memory
+    /// as long as this stays as it is.
+    std::array<const float*, n_temporary> places() const;
+    /// A GPU may record a step of decoding as a graph and launch that for later steps of the same shape, as
+    /// far as the cache allows it (`graph_obstacle` in engine/decode/lane_spec.h).
+    void set_graph(bool on) { graph_ = on; }
+    bool graph() const { return graph_; }
     /// Frees everything.
     void release();
 
@@ -55,6 +62,7 @@ public:
 private:
     std::shared_ptr<MemoryLedger> ledger_;
     AllocationPolicy policy_;
+    bool graph_ = false;
     std::array<Buffer, n_temporary> buffers_;
     AttentionPlan plan_;
     std::vector<std::int32_t> largest_;
