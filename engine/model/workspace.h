@@ -46,8 +46,8 @@ public:
     /// Where the temporaries lie, null those that there are none of: calls of one shape use the same memory
     /// as long as this stays as it is.
     std::array<const float*, n_temporary> places() const;
-    /// A GPU may record a step of decoding as a graph and launch that for later steps of the same shape, as
-    /// far as the cache allows it (`graph_obstacle` in engine/decode/lane_spec.h).
+    /// A GPU may capture a step of decoding as a graph and launch that for later steps of the same shape, as
+    /// long as neither these temporaries nor the cache's storage move.
     void set_graph(bool on) { graph_ = on; }
     bool graph() const { return graph_; }
     /// Frees everything.

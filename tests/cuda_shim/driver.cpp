@@ -90,6 +90,8 @@ cudaError_t Driver::run(CUstream_st& stream) {
         if (work.kernel && counts_down_to_zero(fail_launch)) {
             mine.broken = cudaErrorIllegalAddress;
             for (CUstream_st* other : mine.streams) other->waiting.clear();
+            // What was to be freed behind it was not forgotten by the program.
+            while (!freeing.empty()) release(const_cast<void*>(*freeing.begin()));
             return mine.broken;
         }
         work.run();

@@ -72,7 +72,7 @@ void fill(const ForwardCall& call, int block_stride, HostArrays& host) {
         const auto blocks = host.blocks.subspan(row * static_cast<std::size_t>(block_stride),
                                                 static_cast<std::size_t>(block_stride));
         std::fill(blocks.begin(), blocks.end(), 0);
-        std::copy(table.begin(), table.end(), blocks.begin());
+        std::copy_n(table.begin(), std::min(table.size(), blocks.size()), blocks.begin());
     }
     host.row_begin[static_cast<std::size_t>(tokens.batch())] = tokens.n_token();
     host.first_range[query] = static_cast<std::int32_t>(n_range);

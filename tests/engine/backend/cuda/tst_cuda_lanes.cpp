@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QTest>
+
+#include "engine/decode/lane_weights.h"
+#include "tests/engine/backend/cuda/cuda_fixture.h"
+#include "tests/engine/decode/lane_fixture.h"
+
+using namespace decodescope;
+using test::CudaFixture;
+using test::follow;
+using test::Trail;
+
+namespace {
+
+/// The same random model on the processor and on the pretended GPU.
+struct TwoMachines {
+    CudaFixture cuda;
+    std::unique_ptr<Backend> cpu = make_cpu_backend(1);
+    std::shared_ptr<MemoryLedger> host = std::make_shared<MemoryLedger>();
+    std::shared_ptr<const Weights> weights;
+
+    explicit TwoMachines(const char* preset, int head_dim = 0, int n_positions = 64) {
+        ModelConfig config = *preset_config(preset);
+        config.n_positions = n_positions;
+        if (head_dim > 0) config.head_dim = head_dim;
+        weights = test::lively_weights(config, 5, host);
+    }
+
+    std::unique_ptr<Lane> lane(const LaneSpec& spec, bool gpu, std::string* error = nullptr) {
+        Backend& backend = gpu ? *cuda.backend : *cpu;
+        const auto& ledger = gpu ? cuda.ledger : host;
+        auto context = prepared_context(spec, {weights, nullptr, &backend, ledger, host});
+        if (!context) {
+            if (error != nullptr) *error = context.error().message;
+            return nullptr;
+        }
+        auto made = make_lane(spec, *context);
+        if (!made && error != nullptr) *error = made.error().message;
+        return made ? *std::move(made) : nullptr;
+    }
+};
+
+/// Lanes that round on both machines, each what it has computed itself: an entry or an input in the middle
+/// between two roundings falls to either side. Limits are of the logits' deviation. Inputs of f16 products
+/// are f16 on a GPU and f32 on the processor; those of bf16 are bf16 on both.
+struct RoundedLane {
+    const char* name;
+    double limit;
+};
+constexpr RoundedLane rounded[] = {
+    {"f16", 1e-3},
+    {"bf16", 8e-3},
+    {"int8", 8e-3},
+    {"static+weights-f16", 0.01},
+    {"static+weights-bf16", 0.07},
+};
+
+Workload three_requests(int new_tokens) {
+    return test::work_of({test::prompt_of_3, test::prompt_of_7, test::repeating}, new_tokens);
+}
+
+}  // namespace
+
+class TstCudaLanes : public QObject {
+    Q_OBJECT
+private slots:
+    void cleanup() { QCOMPARE(cuda_shim::live(), cuda_shim::Live{}); }
+
+    void computeWhatTheProcessorComputes_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::addColumn<int>("headDim");
+        QTest::addColumn<QString>("lane");
+        QTest::addColumn<double>("limit");
+        for (const char* preset : {"tiny", "tiny-window", "tiny-llama"}) {
+            for (const char* lane :
+                 {"naive", "concat", "static", "paged", "window", "batch", "batch-right", "batch-packed",
+                  "naive-batch", "continuous", "speculative", "speculative-layers", "beam"})
+                QTest::addRow("%s, %s", preset, lane) << QString(preset) << 0 << QString(lane) << 1e-4;
+            for (const auto& [lane, limit] : rounded)
+                QTest::addRow("%s, %s", preset, lane) << QString(preset) << 0 << QString(lane) << limit;
+        }
+        for (const int head_dim : {24, 64, 80, 128, 256}) {
+            for (const char* lane : {"static", "paged", "batch"})
+                QTest::addRow("heads of %d, %s", head_dim, lane)
+                    << "tiny-llama" << head_dim << QString(lane) << 1e-4;
+            for (const auto& [lane, limit] : rounded)
+                QTest::addRow("heads of %d, %s", head_dim, lane)
+                    << "tiny-llama" << head_dim << QString(lane) << limit;
+        }
+    }
+    void computeWhatTheProcessorComputes() {
+        QFETCH(QString, preset);
+        QFETCH(int, headDim);
+        QFETCH(QString, lane);
+        QFETCH(double, limit);
+        TwoMachines machines(preset.toUtf8().constData(), headDim);
+        const LaneSpec spec = test::named(lane.toStdString());
+        std::string error;
+        const auto reference_lane = machines.lane(spec, false, &error);
+        const auto gpu_lane = machines.lane(spec, true, &error);
+        QVERIFY2(reference_lane && gpu_lane, error.c_str());
+        const Trail reference = follow(*reference_lane, three_requests(9));
+        const Trail found = follow(*gpu_lane, three_requests(9));
+        QCOMPARE(found.error, std::string());
+        QCOMPARE(reference.error, std::string());
+        QCOMPARE(found.allowed, reference.allowed);
+        const double worst = test::worst_error(found, reference);
+        QVERIFY2(worst < limit, qPrintable(QString::number(worst)));
+        if (limit < 1e-3) QCOMPARE(found.tokens, reference.tokens);
+        QVERIFY(machines.cuda.backend->device_seconds().value_or(-1) >= 0);
+        QCOMPARE(cuda_shim::counts().open_ranges, 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TstCudaLanes)
+#include "tst_cuda_lanes.moc"
