@@ -112,7 +112,8 @@ private:
     bool can_run(unsigned t) const;
     void resume(unsigned t);
     void switch_to(Fiber& to);
-    __attribute__((noinline)) void jump(Fiber& to);
+    // Never returns: ThreadSanitizer must not count it as a call on the fiber that it leads to.
+    __attribute__((noinline, no_sanitize("thread"))) void jump(Fiber& to);
     [[noreturn]] void stuck();
 
     dim3 block_;

@@ -282,7 +282,5 @@ private slots:
 
 }  // namespace
 
-Q_DECLARE_METATYPE(Misuse)
-
 QTEST_APPLESS_MAIN(TestCudaShimDevice)
 #include "tst_cuda_shim_device.moc"

@@ -348,10 +348,5 @@ private Q_SLOTS:
 
 }  // namespace
 
-Q_DECLARE_METATYPE(HeadShape)
-Q_DECLARE_METATYPE(Sight)
-Q_DECLARE_METATYPE(Stored)
-Q_DECLARE_METATYPE(Place)
-
 QTEST_APPLESS_MAIN(TestCudaAttention)
 #include "tst_cuda_attention.moc"

@@ -584,9 +584,5 @@ private Q_SLOTS:
 
 }  // namespace
 
-Q_DECLARE_METATYPE(Stored)
-Q_DECLARE_METATYPE(decodescope::NormKind)
-Q_DECLARE_METATYPE(decodescope::RotaryPairs)
-
 QTEST_APPLESS_MAIN(TestCudaKernels)
 #include "tst_cuda_kernels.moc"
