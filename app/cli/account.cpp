@@ -10,6 +10,7 @@
 #include "app/cli/output.h"
 #include "engine/core/quote.h"
 #include "engine/experiment/experiment.h"
+#include "engine/experiment/lane_engines.h"
 #include "engine/experiment/text_table.h"
 #include "engine/formats/model_source.h"
 #include "engine/measure/environment.h"
@@ -29,6 +30,7 @@ struct AccountOptions {
     int chunk = 0;
     int threads = 0;
     std::string lanes = "naive,concat,static";
+    std::string device = "cpu";
     bool noRun = false;
     Output output;
 };
@@ -44,6 +46,8 @@ struct Account {
 };
 
 Result<std::vector<LaneSpec>> lanesOf(const AccountOptions& options) {
+    const auto device = deviceFromText(options.device);
+    if (!device) return device.error();
     const auto names = listFromText("--lanes", options.lanes);
     if (!names) return names.error();
     std::vector<LaneSpec> lanes;
@@ -62,7 +66,14 @@ Result<std::vector<LaneSpec>> lanesOf(const AccountOptions& options) {
         if (lane->mode == LaneMode::cached) lane->prefill_chunk = options.chunk;
         lanes.push_back(*std::move(lane));
     }
-    return lanes;
+    // The other settings are as an experiment has them when it says nothing.
+    Experiment experiment;
+    experiment.device = *device;
+    experiment.prompts[0].text = " ";
+    experiment.lanes = std::move(lanes);
+    DS_TRY(experiment.validate());
+    if (!options.noRun) DS_TRY(check_devices(experiment));
+    return experiment.placed_lanes();
 }
 
 TextTable tableOf(const std::vector<Account>& accounts) {
@@ -164,9 +175,11 @@ int account(const AccountOptions& options, Session& session) {
         const auto ledger = std::make_shared<MemoryLedger>();
         const auto model = load_model(*ref, ledger, {session.stop, {}});
         if (!model) return reportError(model.error());
-        const auto backend = make_cpu_backend(options.threads > 0 ? options.threads : physical_core_count());
+        const int threads = options.threads > 0 ? options.threads : physical_core_count();
         for (Account& one : accounts) {
-            const auto run = run_counted(one.lane, model->weights, *backend, ledger,
+            const auto engine = make_engine(one.lane.device.value_or(Device{}), threads, ledger);
+            if (!engine) return reportError(engine.error());
+            const auto run = run_counted(one.lane, model->weights, *engine->backend, engine->ledger,
                                          {1, options.prompt, options.tokens, 0}, session.stop);
             if (!run) return reportError(run.error());
             one.run = *run;
@@ -204,6 +217,7 @@ void addAccountCommand(CLI::App& app, Session& session) {
     command->add_option("--prefill-chunk", options->chunk, "Prompt tokens per call of lanes with a cache")
         ->option_text("N [0: all at once]")
         ->check(wholeNumber(0, 1 << 24));
+    addDeviceOption(*command, options->device);
     command->add_option("-t,--threads", options->threads, "Threads that compute")
         ->option_text("N [physical cores]")
         ->check(wholeNumber(1, 1024));

@@ -20,6 +20,7 @@ void addSweepCommand(CLI::App& app, Session& session);
 void addMistakesCommand(CLI::App& app, Session& session);
 void addInspectCommand(CLI::App& app, Session& session);
 void addTokenizeCommand(CLI::App& app, Session& session);
+void addDevicesCommand(CLI::App& app, Session& session);
 void addFaultsCommand(CLI::App& app, Session& session);
 void addPlanCommand(CLI::App& app, Session& session);
 void addAccountCommand(CLI::App& app, Session& session);

@@ -8,6 +8,7 @@
 
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "engine/experiment/lane_engines.h"
 #include "engine/formats/model_source.h"
 #include "engine/measure/environment.h"
 #include "engine/plan/memory_plan.h"
@@ -32,6 +33,7 @@ GridOptions::GridOptions(CLI::App& command, Defaults defaults)
         .add_option("--n-parallel", choices_.parallel,
                     "Requests; lanes named batch and continuous share steps, others serve one after another")
         ->option_text("N,... [1]");
+    addDeviceOption(command, device_);
     command.add_option("-t,--threads", choices_.threads, "Compute threads")
         ->option_text("N,... [all physical cores]");
     command.add_option("-r,--repetitions", choices_.repetitions, "Timed repetitions, at least")
@@ -68,12 +70,16 @@ Result<Grid> GridOptions::grid() const {
 
 Result<CellSettings> GridOptions::settings() const {
     Experiment experiment;
+    const auto device = deviceFromText(device_);
+    if (!device) return device.error();
+    experiment.device = *device;
     DS_TRY(laneOptions_.apply(experiment, true));
+    DS_TRY(check_devices(experiment));
     auto model = parse_model_ref(model_);
     if (!model) return model.error();
     CellSettings settings = cell_settings_of(choices_);
     settings.model = *std::move(model);
-    settings.lanes = experiment.lanes;
+    settings.lanes = experiment.placed_lanes();
     settings.reference = experiment.reference;
     return settings;
 }

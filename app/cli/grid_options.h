@@ -37,6 +37,7 @@ private:
     bool given(const char* option) const { return command_.count(option) > 0; }
 
     CLI::App& command_;
+    std::string device_ = "cpu";
     std::string model_ = "demo";
     GridChoices choices_;
     bool noDriftCheck_ = false;

@@ -50,6 +50,7 @@ int parseAndRun(int argc, char** argv) {
     decodescope::cli::addInsideCommand(app, session);
     decodescope::cli::addInspectCommand(app, session);
     decodescope::cli::addTokenizeCommand(app, session);
+    decodescope::cli::addDevicesCommand(app, session);
     decodescope::cli::addFaultsCommand(app, session);
     decodescope::cli::addMistakesCommand(app, session);
     decodescope::cli::addGetCommand(app, session);

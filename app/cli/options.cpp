@@ -148,6 +148,19 @@ CLI::Option* addModelOption(CLI::App& command, std::string& target) {
         ->option_text("MODEL [demo]");
 }
 
+CLI::Option* addDeviceOption(CLI::App& command, std::string& target) {
+    return command
+        .add_option("--device", target,
+                    "Where to compute: cpu, or a GPU as cuda:N, see decodescope-cli devices")
+        ->option_text("DEVICE [cpu]");
+}
+
+Result<Device> deviceFromText(const std::string& name) {
+    const auto device = parse_device(name);
+    if (device) return device;
+    return optionError("--device", fmt::format("{} is not known, expected {}", quote(name), device_words));
+}
+
 Result<std::string> readStandardInput() {
     std::string text;
     std::array<char, 65536> block{};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/attention/window.h"
+#include "engine/backend/device.h"
 #include "engine/core/result.h"
 
 namespace decodescope::cli {
@@ -38,6 +39,11 @@ Result<Window> windowFromText(const std::string& option, const std::string& text
 
 /// Adds `--model` (default "demo") with its help.
 CLI::Option* addModelOption(CLI::App& command, std::string& target);
+
+/// Adds `--device` (default "cpu") with its help.
+CLI::Option* addDeviceOption(CLI::App& command, std::string& target);
+/// The device that it names.
+Result<Device> deviceFromText(const std::string& name);
 
 /// Everything on standard input, at most 64 MiB.
 Result<std::string> readStandardInput();

@@ -12,7 +12,9 @@
 #include "engine/core/quote.h"
 #include "engine/core/text_file.h"
 #include "engine/experiment/judge_lane.h"
+#include "engine/experiment/lane_engines.h"
 #include "engine/experiment/runner.h"
+#include "engine/experiment/serve_again.h"
 
 namespace decodescope::cli {
 
@@ -97,11 +99,21 @@ struct Extras {
     std::string traceEvents;  ///< file; empty = none
 };
 
+/// What would only show once the model is loaded and run: devices that are not there, and lanes that cannot
+/// be looked into.
+Result<void> check(const Experiment& experiment, const Extras& extras) {
+    if (extras.verdict || !extras.traceEvents.empty()) {
+        for (const LaneSpec& lane : experiment.lanes) DS_TRY(can_serve_again(experiment, lane));
+    }
+    return check_devices(experiment);
+}
+
 int run(const RunOptions& options, const Extras& extras, const Output& output, const std::stop_token& stop) {
     std::vector<std::string> warnings;
     const auto experiment = options.experiment(warnings);
     for (const std::string& warning : warnings) reportNote("Warning: " + warning);
     if (!experiment) return reportError(experiment.error());
+    if (const auto possible = check(*experiment, extras); !possible) return reportError(possible.error());
 
     const auto ledger = std::make_shared<MemoryLedger>();
     const auto model = loadModel(experiment->model, ledger, stop);
@@ -170,6 +182,8 @@ void addRunCommand(CLI::App& app, Session& session) {
         "  beam                             beam search (needs --drive free)\n"
         "  LANE+weights-TYPE                the same with its matrices as f32, f16, bf16, int8 or int4\n"
         "  LANE+openblas                    the same with products by OpenBLAS, the reference\n"
+        "  LANE+cpu, LANE+cuda:N            the same on this device, whatever --device says\n"
+        "  LANE+graph                       on a GPU: decode steps captured once and replayed (static)\n"
         "  LANE+FAULT                       a lane that makes a mistake on purpose, see decodescope-cli "
         "faults\n\n"
         "Examples:\n"
@@ -179,9 +193,11 @@ void addRunCommand(CLI::App& app, Session& session) {
         "static,batch,continuous\n"
         "  decodescope-cli run --prompt \"She was\" --lanes naive,static+position-restart --verdict\n"
         "  decodescope-cli run --lanes static,static+weights-int8,static+openblas --tokens 50\n"
-        "  decodescope-cli run --lanes naive,static --tokens 50 --trace-events trace.json\n\n"
+        "  decodescope-cli run --lanes naive,static --tokens 50 --trace-events trace.json\n"
+        "  decodescope-cli run --device cuda:0 --lanes naive+cpu,static,static+graph --tokens 50\n\n"
         "Exit status: 0 every lane agrees with the reference, 1 one does not, 2 bad arguments or input,\n"
-        "3 could not run (capacity, memory), 130 interrupted (what was measured is kept and marked).");
+        "3 could not run (capacity, memory, device), 130 interrupted (what was measured is kept and "
+        "marked).");
     command->callback([options, extras, output, &session] {
         session.exitCode = run(*options, *extras, *output, session.stop);
     });

@@ -95,6 +95,7 @@ RunOptions::RunOptions(CLI::App& command) : command_(command), laneOptions_(comm
     command.add_option("--stop-ids", stopIds_, "A request that chooses one of these tokens ends")
         ->option_text("ID,ID,...");
     command.add_option("--seed", seed_, "Seed of the sampling")->option_text("N [0]")->check(seedNumber());
+    addDeviceOption(command, device_);
     command.add_option("-t,--threads", threads_, "Compute threads; 0 = all physical cores")
         ->option_text("N [0]")
         ->check(range(0, 1024));
@@ -146,6 +147,11 @@ Result<Experiment> RunOptions::experiment(std::vector<std::string>& warnings) co
         experiment->interleave = interleave_ == "step"         ? Interleave::step
                                  : interleave_ == "repetition" ? Interleave::repetition
                                                                : Interleave::automatic;
+    }
+    if (given("--device")) {
+        const auto device = deviceFromText(device_);
+        if (!device) return device.error();
+        experiment->device = *device;
     }
     if (given("--threads")) experiment->threads = threads_;
     if (given("--warmup")) experiment->warmup = warmup_;

@@ -46,6 +46,7 @@ private:
     double repetitionPenalty_ = 1;
     std::string stopIds_;
     std::uint64_t seed_ = 0;
+    std::string device_ = "cpu";
     int threads_ = 0;
     int warmup_ = 1;
     int repetitions_ = 1;

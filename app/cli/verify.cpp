@@ -8,6 +8,8 @@
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "app/cli/progress.h"
+#include "engine/backend/cuda/cuda_backend.h"
+#include "engine/backend/device.h"
 #include "engine/experiment/text_table.h"
 #include "engine/verify/verify_model.h"
 
@@ -59,14 +61,19 @@ std::string textOf(const std::string& model, const VerifyReport& report, Format 
     return tableOf(report).plain() + "\n" + verdict;
 }
 
-int verify(const std::string& modelText, const VerifyOptions& options, const Output& output,
-           const std::stop_token& stop) {
+int verify(const std::string& modelText, const std::string& deviceText, const VerifyOptions& options,
+           const Output& output, const std::stop_token& stop) {
     const auto ref = parse_model_ref(modelText);
     if (!ref) return reportError(ref.error());
+    const auto device = deviceFromText(deviceText);
+    if (!device) return reportError(device.error());
+    if (const auto there = check_device(*device, find_cuda_devices()); !there)
+        return reportError(there.error());
     const auto ledger = std::make_shared<MemoryLedger>();
     const auto model = loadModel(*ref, ledger, stop);
     ProgressLine line;
     VerifyOptions watched = options;
+    watched.device = *device;
     int n = 0;
     watched.on_check = [&](const VerifyCheck& check) {
         line.show(fmt::format("Checking ... {} done, the last: {}", ++n, check.name));
@@ -85,6 +92,7 @@ void addVerifyCommand(CLI::App& app, Session& session) {
     CLI::App* command =
         app.add_subcommand("verify", "Check that cached decoding of a model is right, and print a table");
     auto model = std::make_shared<std::string>("demo");
+    auto device = std::make_shared<std::string>("cpu");
     auto options = std::make_shared<VerifyOptions>();
     auto output = std::make_shared<Output>();
     addModelOption(*command, *model);
@@ -97,6 +105,7 @@ void addVerifyCommand(CLI::App& app, Session& session) {
     command->add_option("--seed", options->seed, "Seed of the random tokens")
         ->option_text(fmt::format("N [{}]", options->seed))
         ->check(seedNumber());
+    addDeviceOption(*command, *device);
     command->add_option("-t,--threads", options->threads, "Compute threads; 0 = all physical cores")
         ->option_text("N [0]")
         ->check(wholeNumber(0, 1024));
@@ -105,8 +114,8 @@ void addVerifyCommand(CLI::App& app, Session& session) {
         "Example:\n"
         "  decodescope-cli verify --model preset:tiny,seed=3\n\n"
         "Exit status: 0 everything held, 1 something did not, 2 bad arguments or input, 3 could not run.");
-    command->callback([model, options, output, &session] {
-        session.exitCode = verify(*model, *options, *output, session.stop);
+    command->callback([model, device, options, output, &session] {
+        session.exitCode = verify(*model, *device, *options, *output, session.stop);
     });
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/attention/window.h"
+#include "engine/backend/device.h"
 #include "engine/cache/cache_spec.h"
 #include "engine/core/memory.h"
 #include "engine/formats/model_ref.h"
@@ -65,6 +67,7 @@ struct DraftSpec {
 struct LaneSpec {
     std::string name;
     LaneMode mode = LaneMode::cached;
+    std::optional<Device> device{};        ///< none = the experiment's
     WeightType weights = WeightType::f32;  ///< kernels openblas: f32
     Kernels kernels = Kernels::packed;
     CacheSpec cache;
@@ -79,6 +82,7 @@ struct LaneSpec {
     std::vector<int>
         prefill_partition;  ///< explicit chunk sizes (must sum to the prompt); overrides prefill_chunk
     AllocationPolicy allocation = AllocationPolicy::reused;
+    bool cuda_graph = false;          ///< decode steps are captured once and replayed, see `why_no_graph`
     std::vector<std::string> faults;  ///< ids of deliberate faults, see `fault_catalogue`
 };
 

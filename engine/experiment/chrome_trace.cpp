@@ -182,6 +182,7 @@ private:
                                     {"finish", to_string(repetition.finish)},
                                     {"weights", to_string(lane.spec.weights)},
                                     {"kernels", to_string(lane.spec.kernels)},
+                                    {"device", record_.experiment.device_of(lane.spec).name()},
                                     {"weight_bytes", number_or_null(lane.weight_bytes, std::uint64_t{0})}};
                 if (!repetition.reason.empty()) args["reason"] = repetition.reason;
                 events_.span(timed_process, thread, fmt::format("repetition {}", r), "repetition", start, end,

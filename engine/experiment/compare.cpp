@@ -101,6 +101,13 @@ void note_change(std::vector<std::string>& notes, std::string_view field, const 
     notes.push_back(fmt::format("{}: {} in A, {} in B.", field, shown(a), shown(b)));
 }
 
+std::string gpus_text(const Environment& environment) {
+    std::string text;
+    for (const GpuInfo& gpu : environment.gpus)
+        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", gpu.name, gpu.device);
+    return text.empty() ? "none" : text;
+}
+
 void note_environment(const Environment& a, const Environment& b, std::vector<std::string>& notes) {
     note_change(notes, "Program version", a.program_version, b.program_version);
     note_change(notes, "Commit", a.commit, b.commit);
@@ -111,6 +118,10 @@ void note_environment(const Environment& a, const Environment& b, std::vector<st
     note_change(notes, "Governor", a.governor, b.governor);
     note_change(notes, "BLAS", a.blas, b.blas);
     note_change(notes, "Kernels", a.kernels, b.kernels);
+    note_change(notes, "GPUs", gpus_text(a), gpus_text(b));
+    note_change(notes, "CUDA driver", a.cuda_driver, b.cuda_driver);
+    note_change(notes, "CUDA runtime", a.cuda_runtime, b.cuda_runtime);
+    note_change(notes, "GPU precision", a.gpu_precision, b.gpu_precision);
     note_change(notes, "Operating system", a.os, b.os);
     note_change(notes, "Memory bytes", a.memory_bytes, b.memory_bytes);
     note_change(notes, "Threads", a.threads, b.threads);
@@ -127,7 +138,6 @@ void note_measuring(const Record& a, const Record& b, std::vector<std::string>& 
     const auto number = [&](std::string_view field, int mine, int theirs) {
         if (mine != theirs) notes.push_back(fmt::format("{}: {} in A, {} in B.", field, mine, theirs));
     };
-    note_change(notes, "Device", a.experiment.device, b.experiment.device);
     number("Warm-up passes", a.experiment.warmup, b.experiment.warmup);
     number("Lanes that took turns", static_cast<int>(a.lanes.size()), static_cast<int>(b.lanes.size()));
     note_change(notes, "Turns by", std::string(to_string(a.experiment.effective_interleave())),
@@ -171,6 +181,13 @@ void differing(const OrderedJson& a, const OrderedJson& b, const std::string& pa
         else
             out.push_back(fmt::format("{}: {} in A, {} in B", field, text(mine), text(theirs)));
     }
+}
+
+/// The lane's settings with the device it computed on, whoever named it.
+OrderedJson settings_of(const Record& record, std::size_t lane) {
+    LaneSpec spec = record.lanes[lane].spec;
+    spec.device = record.experiment.device_of(spec);
+    return lane_json(spec);
 }
 
 bool complete(const RepetitionRecord& repetition) {
@@ -383,7 +400,7 @@ Result<RecordComparison> compare_records(const Record& a, const Record& b,
     for (ComparedLane& lane : comparison.lanes) {
         used_a.push_back(lane.a);
         used_b.push_back(lane.b);
-        differing(lane_json(a.lanes[lane.a].spec), lane_json(b.lanes[lane.b].spec), "", lane.settings);
+        differing(settings_of(a, lane.a), settings_of(b, lane.b), "", lane.settings);
         lane.approximation = approximation(b.lanes[lane.b].spec, a.lanes[lane.a].spec, a.model.window);
         if (lane.approximation.empty()) lane.approximation = approximation(a, lane.a);
         if (lane.approximation.empty()) lane.approximation = approximation(b, lane.b);

@@ -3,6 +3,31 @@
 
 namespace decodescope {
 
+namespace {
+
+OrderedJson gpu_json(const GpuInfo& gpu) {
+    return {{"device", gpu.device},
+            {"name", text_or_null(gpu.name)},
+            {"compute_capability", text_or_null(gpu.compute_capability)},
+            {"memory_bytes", number_or_null(gpu.memory_bytes, std::uint64_t{0})},
+            {"memory_gb_s", number_or_null(gpu.memory_gb_s, 0.0)},
+            {"core_clock_khz", number_or_null(gpu.core_clock_khz, std::int64_t{-1})},
+            {"memory_clock_khz", number_or_null(gpu.memory_clock_khz, std::int64_t{-1})}};
+}
+
+void read_gpu(JsonFields& fields, GpuInfo& gpu) {
+    fields.require("device");
+    fields.text("device", gpu.device);
+    fields.text("name", gpu.name);
+    fields.text("compute_capability", gpu.compute_capability);
+    fields.integer("memory_bytes", gpu.memory_bytes);
+    fields.real("memory_gb_s", gpu.memory_gb_s);
+    fields.integer("core_clock_khz", gpu.core_clock_khz);
+    fields.integer("memory_clock_khz", gpu.memory_clock_khz);
+}
+
+}  // namespace
+
 OrderedJson environment_json(const Environment& environment) {
     OrderedJson json;
     json["program_version"] = text_or_null(environment.program_version);
@@ -16,6 +41,11 @@ OrderedJson environment_json(const Environment& environment) {
     json["governor"] = text_or_null(environment.governor);
     json["blas"] = text_or_null(environment.blas);
     json["kernels"] = text_or_null(environment.kernels);
+    json["gpus"] = OrderedJson::array();
+    for (const GpuInfo& gpu : environment.gpus) json["gpus"].push_back(gpu_json(gpu));
+    json["cuda_driver"] = text_or_null(environment.cuda_driver);
+    json["cuda_runtime"] = text_or_null(environment.cuda_runtime);
+    json["gpu_precision"] = text_or_null(environment.gpu_precision);
     json["os"] = text_or_null(environment.os);
     json["memory_bytes"] = number_or_null(environment.memory_bytes, std::uint64_t{0});
     json["threads"] = number_or_null(environment.threads, 0);
@@ -44,6 +74,10 @@ void read_environment(JsonFields& fields, Environment& environment) {
     fields.text("governor", environment.governor);
     fields.text("blas", environment.blas);
     fields.text("kernels", environment.kernels);
+    fields.objects("gpus", [&](JsonFields& gpu) { read_gpu(gpu, environment.gpus.emplace_back()); });
+    fields.text("cuda_driver", environment.cuda_driver);
+    fields.text("cuda_runtime", environment.cuda_runtime);
+    fields.text("gpu_precision", environment.gpu_precision);
     fields.text("os", environment.os);
     fields.integer("memory_bytes", environment.memory_bytes);
     fields.integer("threads", environment.threads);

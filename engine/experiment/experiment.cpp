@@ -232,6 +232,22 @@ std::size_t Experiment::reference_index() const {
     return found == lanes.end() ? 0 : static_cast<std::size_t>(found - lanes.begin());
 }
 
+std::vector<Device> Experiment::devices() const {
+    std::vector<Device> all;
+    for (const LaneSpec& lane : lanes) {
+        if (std::find(all.begin(), all.end(), device_of(lane)) == all.end()) all.push_back(device_of(lane));
+    }
+    return all;
+}
+
+std::vector<LaneSpec> Experiment::placed_lanes() const {
+    std::vector<LaneSpec> placed = lanes;
+    for (LaneSpec& lane : placed) {
+        if (device_of(lane).is_gpu()) lane.device = device_of(lane);
+    }
+    return placed;
+}
+
 Interleave Experiment::effective_interleave() const {
     if (interleave != Interleave::automatic) return interleave;
     return obstacle_to_steps(*this) ? Interleave::repetition : Interleave::step;
@@ -239,10 +255,6 @@ Interleave Experiment::effective_interleave() const {
 
 Result<void> Experiment::validate() const {
     DS_TRY(check_model("model", model));
-    if (device != "cpu") {
-        return Error{ErrorKind::unsupported,
-                     fmt::format("device is {}, but this version runs on \"cpu\" only.", quote(device))};
-    }
     DS_TRY(check_range("threads", threads, 0, max_threads));
     DS_TRY(check_range("new_tokens", new_tokens, 1, max_tokens));
     DS_TRY(check_prompts(*this));

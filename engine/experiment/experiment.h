@@ -49,7 +49,7 @@ struct Precision {
 /// What to run: `decodescope.experiment/1`.
 struct Experiment {
     ModelRef model{.path = "demo", .preset = {}, .seed = 0};
-    std::string device = "cpu";
+    Device device{};  ///< of the lanes that name none
     int threads = 0;  ///< 0 = all physical cores
     Drive drive = Drive::forced;
     std::vector<std::int32_t>
@@ -68,6 +68,12 @@ struct Experiment {
 
     /// Index of the reference lane.
     std::size_t reference_index() const;
+    /// The device that `lane` computes on: its own, or the experiment's.
+    Device device_of(const LaneSpec& lane) const { return lane.device.value_or(device); }
+    /// The devices that the lanes compute on, each once, in the order of the lanes.
+    std::vector<Device> devices() const;
+    /// The lanes, each naming its device where that is a GPU, for those who have no experiment with them.
+    std::vector<LaneSpec> placed_lanes() const;
     /// `interleave`, or what it stands for when it is automatic.
     Interleave effective_interleave() const;
     /// Checks names, ranges and combinations; the sentence names the field.
@@ -78,17 +84,22 @@ struct Experiment {
 Result<void> check_against_model(const Experiment& experiment, const ModelConfig& model);
 
 /// The lane that a word stands for on the command line ("naive", "static", "paged", "kivi", ...), with what
-/// follows it: the type of its weights, the reference kernels, and deliberate faults, as in
-/// "static+weights-int8+position-restart" and "naive+openblas".
+/// follows it: the type of its weights, the reference kernels, its device, a CUDA graph, and deliberate
+/// faults, as in "static+weights-int8+position-restart", "naive+openblas" and "static+cuda:0+graph".
 Result<LaneSpec> lane_from_name(std::string_view name);
-/// What a lane's name says of its weights: "+weights-int8", "+openblas"; empty for f32 and packed kernels.
+/// What a lane's name says of what it computes with: "+weights-int8", "+openblas", "+cuda:0", "+graph"; empty
+/// for f32, packed kernels, and the experiment's device.
 std::string lane_modifiers(const LaneSpec& lane);
 /// Those words: "naive, concat, ...".
 std::string lane_words();
 /// How a lane stores keys and values: "f32", "f16", "bf16", "int8", "kivi4", "kivi2"; empty without a cache.
 std::string entry_type(const LaneSpec& lane);
-/// What a lane multiplies by, and who does: "f32", "int8", "f32, OpenBLAS".
-std::string weights_words(const LaneSpec& lane);
+/// What a lane multiplies by, and who does: "f32", "int8", "f32, OpenBLAS", "bf16, cuda:0, graph". The CPU is
+/// named where the lane names it.
+std::string weights_words(const Experiment& experiment, const LaneSpec& lane);
+/// Why the decode steps of `lane` cannot be captured into a CUDA graph on `device`: a part of a sentence.
+/// Empty when they can.
+std::string why_no_graph(const LaneSpec& lane, const Device& device);
 
 /// Parses an experiment; unknown schema versions are refused, unknown fields end up in `warnings`.
 Result<Experiment> parse_experiment(std::string_view json, std::vector<std::string>* warnings = nullptr);

@@ -18,6 +18,17 @@ void read_model(JsonFields& fields, ModelRef& model) {
     if (fields.has("seed") && !fields.has("preset")) fields.fail("seed", "is set, but only a preset has one");
 }
 
+void read_device(JsonFields& fields, Device& device) {
+    if (!fields.has("device")) return;
+    std::string name;
+    fields.text("device", name);
+    if (fields.failed()) return;
+    if (const auto known = parse_device(name))
+        device = *known;
+    else
+        fields.fail("device", fmt::format("is {}, expected {}", brief(name), device_words));
+}
+
 void read_prompt(JsonFields& fields, PromptSpec& prompt) {
     const int n_kind = int{fields.has("text")} + int{fields.has("ids")} + int{fields.has("random")};
     if (n_kind != 1 && !fields.failed()) {
@@ -186,6 +197,7 @@ void read_schema(JsonFields& fields, const char* expected) {
 
 OrderedJson lane_json(const LaneSpec& lane) {
     OrderedJson json = {{"name", lane.name}, {"mode", to_string(lane.mode)}};
+    if (lane.device) json["device"] = lane.device->name();
     if (lane.weights != WeightType::f32) json["weights"] = to_string(lane.weights);
     if (lane.kernels != Kernels::packed) json["kernels"] = to_string(lane.kernels);
     if (lane.mode != LaneMode::naive) json["cache"] = cache_json(lane.cache);
@@ -199,6 +211,7 @@ OrderedJson lane_json(const LaneSpec& lane) {
     if (lane.prefill_chunk != 0) json["prefill_chunk"] = lane.prefill_chunk;
     if (!lane.prefill_partition.empty()) json["prefill_partition"] = lane.prefill_partition;
     if (lane.allocation != AllocationPolicy::reused) json["allocation"] = to_string(lane.allocation);
+    if (lane.cuda_graph) json["cuda_graph"] = true;
     if (!lane.faults.empty()) json["faults"] = lane.faults;
     return json;
 }
@@ -212,6 +225,7 @@ void read_lane(JsonFields& fields, LaneSpec& lane) {
                    {"cached", LaneMode::cached},
                    {"speculative", LaneMode::speculative},
                    {"beam", LaneMode::beam}});
+    if (fields.has("device")) read_device(fields, lane.device.emplace());
     fields.choice("weights", lane.weights,
                   {{"f32", WeightType::f32},
                    {"f16", WeightType::f16},
@@ -232,13 +246,14 @@ void read_lane(JsonFields& fields, LaneSpec& lane) {
     fields.integers("prefill_partition", lane.prefill_partition);
     fields.choice("allocation", lane.allocation,
                   {{"reused", AllocationPolicy::reused}, {"fresh", AllocationPolicy::fresh}});
+    fields.boolean("cuda_graph", lane.cuda_graph);
     fields.texts("faults", lane.faults);
 }
 
 OrderedJson experiment_json(const Experiment& experiment) {
     OrderedJson json = {{"schema", schema}};
     json["model"] = model_json(experiment.model);
-    json["device"] = experiment.device;
+    json["device"] = experiment.device.name();
     json["threads"] = experiment.threads;
     json["drive"] = to_string(experiment.drive);
     if (!experiment.fixed_ids.empty()) json["fixed_ids"] = experiment.fixed_ids;
@@ -268,7 +283,7 @@ OrderedJson experiment_json(const Experiment& experiment) {
 void read_experiment(JsonFields& fields, Experiment& experiment) {
     read_schema(fields, schema);
     fields.object("model", [&](JsonFields& model) { read_model(model, experiment.model); });
-    fields.text("device", experiment.device);
+    read_device(fields, experiment.device);
     fields.integer("threads", experiment.threads);
     fields.choice("drive", experiment.drive,
                   {{"forced", Drive::forced}, {"free", Drive::free}, {"fixed", Drive::fixed}});

@@ -38,6 +38,36 @@ Result<void> check_weights(const std::string& path, const LaneSpec& lane) {
                                                       to_string(lane.weights), to_string(lane.kernels)));
 }
 
+/// What a GPU does not do (yet) is refused before a run, not found out in it.
+Result<void> check_gpu(const std::string& path, const LaneSpec& lane, const Device& device) {
+    const auto refuse = [&](const char* field, const std::string& what) {
+        return field_error(path + field,
+                           fmt::format("{} for lane {} on {}", what, quote(lane.name), device.name()));
+    };
+    if (has_groups(lane.weights)) {
+        return refuse(".weights", fmt::format("is \"{}\", expected \"f32\", \"f16\" or \"bf16\"",
+                                              to_string(lane.weights)));
+    }
+    if (lane.kernels != Kernels::packed)
+        return refuse(".kernels",
+                      fmt::format("is \"{}\", which computes on the CPU alone, expected \"packed\"",
+                                  to_string(lane.kernels)));
+    if (lane.cache.kind == CacheKind::kivi)
+        return refuse(".cache.kind", "is \"kivi\", which is stored on the CPU alone, expected another kind");
+    if (!lane.faults.empty())
+        return refuse(".faults", "is set, but deliberate faults are made on the CPU alone, expected none");
+    return {};
+}
+
+Result<void> check_device_settings(const std::string& path, const LaneSpec& lane, const Device& device) {
+    if (device.is_gpu()) DS_TRY(check_gpu(path, lane, device));
+    if (!lane.cuda_graph) return {};
+    const std::string why = why_no_graph(lane, device);
+    if (why.empty()) return {};
+    return field_error(path + ".cuda_graph",
+                       fmt::format("is true, but {}, expected false for lane {}", why, quote(lane.name)));
+}
+
 Result<void> check_cache_kind(const std::string& path, const LaneSpec& lane) {
     using enum CacheKind;
     switch (lane.mode) {
@@ -293,10 +323,36 @@ Result<void> check_beam(const std::string& path, const LaneSpec& lane, const Exp
 
 }  // namespace
 
+std::string why_no_graph(const LaneSpec& lane, const Device& device) {
+    if (!device.is_gpu()) return "a CUDA graph needs a GPU";
+    if (lane.mode != LaneMode::cached)
+        return fmt::format("the steps of a {} lane are not the same calls every time", to_string(lane.mode));
+    switch (lane.cache.kind) {
+        case CacheKind::static_: break;
+        case CacheKind::concat:
+            return "a concat cache moves its storage at every step, so that a captured graph would read "
+                   "freed "
+                   "memory";
+        case CacheKind::paged:
+            return "a paged cache takes blocks as it grows, which a captured graph does not see";
+        default:
+            return fmt::format("only a static cache stays where it is, and this one is {}",
+                               to_string(lane.cache.kind));
+    }
+    if (lane.batching == Batching::continuous)
+        return "the rows of a continuous batch come and go, which a captured graph does not see";
+    if (lane.allocation != AllocationPolicy::reused)
+        return "buffers that are allocated afresh move at every step, so that a captured graph would write "
+               "to "
+               "freed memory";
+    return {};
+}
+
 Result<void> check_lane(const std::string& path, const LaneSpec& lane, const Experiment& experiment) {
     if (lane.name.empty()) return field_error(path + ".name", "is empty, expected a name");
     DS_TRY(check_name(path + ".name", lane.name));
     DS_TRY(check_weights(path, lane));
+    DS_TRY(check_device_settings(path, lane, experiment.device_of(lane)));
     DS_TRY(check_cache(path, lane));
     DS_TRY(check_window(path, lane));
     DS_TRY(check_batching(path, lane, experiment));

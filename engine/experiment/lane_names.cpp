@@ -56,18 +56,36 @@ constexpr Word words[] = {
 
 constexpr std::string_view weights_prefix = "weights-";
 
-/// Every modifier that is no fault, for a sentence.
+constexpr std::string_view graph_word = "graph";
+
+/// Every modifier that is neither a device nor a fault, for a sentence.
 std::string setting_words() {
     std::string all;
     for (const WeightType type : all_weight_types)
         all += fmt::format("{}{}, ", weights_prefix, to_string(type));
-    return all + to_string(Kernels::openblas);
+    return fmt::format("{}{}, {}", all, to_string(Kernels::openblas), graph_word);
 }
 
-/// What one word behind a + asks for: a weight type, the reference kernels, or a fault.
+/// Whether a word means a device, if not one that there can be.
+bool names_device(std::string_view word) {
+    return word == "cpu" || word == "cuda" || word.starts_with("cuda:");
+}
+
+/// What one word behind a + asks for: a device, a weight type, the reference kernels, a graph, or a fault.
 Result<void> modify(LaneSpec& lane, std::string_view word) {
     if (word == to_string(Kernels::openblas)) {
         lane.kernels = Kernels::openblas;
+        return {};
+    }
+    if (word == graph_word) {
+        lane.cuda_graph = true;
+        return {};
+    }
+    if (names_device(word)) {
+        const auto device = parse_device(word);
+        if (!device)
+            return Error{ErrorKind::bad_input, fmt::format("is {}, expected {}", quote(word), device_words)};
+        lane.device = *device;
         return {};
     }
     if (word.substr(0, weights_prefix.size()) == weights_prefix) {
@@ -95,8 +113,13 @@ std::string entry_type(const LaneSpec& lane) {
     }
 }
 
-std::string weights_words(const LaneSpec& lane) {
-    return std::string(to_string(lane.weights)) + (lane.kernels == Kernels::openblas ? ", OpenBLAS" : "");
+std::string weights_words(const Experiment& experiment, const LaneSpec& lane) {
+    const Device device = experiment.device_of(lane);
+    std::string words = to_string(lane.weights);
+    if (lane.kernels == Kernels::openblas) words += ", OpenBLAS";
+    if (device.is_gpu() || lane.device) words += fmt::format(", {}", device.name());
+    if (lane.cuda_graph) words += fmt::format(", {}", graph_word);
+    return words;
 }
 
 std::string lane_modifiers(const LaneSpec& lane) {
@@ -104,6 +127,8 @@ std::string lane_modifiers(const LaneSpec& lane) {
     if (lane.weights != WeightType::f32)
         words += fmt::format("+{}{}", weights_prefix, to_string(lane.weights));
     if (lane.kernels != Kernels::packed) words += fmt::format("+{}", to_string(lane.kernels));
+    if (lane.device) words += fmt::format("+{}", lane.device->name());
+    if (lane.cuda_graph) words += fmt::format("+{}", graph_word);
     return words;
 }
 

@@ -60,6 +60,29 @@ std::vector<std::pair<std::string, std::string>> memory_lines(const Record& reco
     return lines;
 }
 
+TextTable gpu_memory_table(const Record& record) {
+    TextTable table;
+    table.header = {"lane",          "device",   "allocated", "peak",     "reserved",
+                    "peak reserved", "GPU used", "baseline",  "GPU total"};
+    table.right = {false, false, true, true, true, true, true, true, true};
+    for (std::size_t owner = 0; owner < n_owner; ++owner) {
+        table.header.emplace_back(to_string(static_cast<Owner>(owner)));
+        table.right.push_back(true);
+    }
+    for (const LaneRecord& lane : record.lanes) {
+        if (!lane.gpu_memory) continue;
+        const GpuMemoryUse& use = *lane.gpu_memory;
+        std::vector<std::string> row{lane.spec.name, record.experiment.device_of(lane.spec).name()};
+        for (const std::int64_t bytes : {use.allocated, use.peak_allocated, use.reserved, use.peak_reserved,
+                                         use.device_used, use.baseline_used, use.device_total})
+            row.push_back(bytes_text(bytes));
+        for (const std::uint64_t bytes : use.owners)
+            row.push_back(bytes_text(static_cast<std::int64_t>(bytes)));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
 TextTable memory_table(const Record& record) {
     TextTable table;
     table.header = {"lane",   "KV formula [B]", "KV measured [B]", "agree",      "reserved",

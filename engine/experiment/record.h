@@ -67,6 +67,21 @@ struct Quality {
     double rms_probability_change = 0;  ///< RMS of (lane's - reference's probability of the right token)
 };
 
+/// Memory of the GPU that a lane computed on, in bytes, when its last timed repetition ended and its cache
+/// was full. Lanes that run side by side on one GPU are in each other's numbers. -1 = not known.
+struct GpuMemoryUse {
+    std::int64_t allocated = -1;       ///< handed out to tensors
+    std::int64_t reserved = -1;        ///< taken from the driver for them
+    std::int64_t peak_allocated = -1;  ///< most since the repetition began
+    std::int64_t peak_reserved = -1;
+    std::int64_t device_used = -1;  ///< of the whole GPU, by all programs, as its driver says
+    std::int64_t device_total = -1;
+    std::int64_t baseline_used = -1;  ///< `device_used` before anything of the run was loaded
+    OwnerBytes owners{};              ///< who the tensors belong to
+
+    bool operator==(const GpuMemoryUse&) const = default;
+};
+
 /// One lane of a record.
 struct LaneRecord {
     LaneSpec spec;
@@ -74,6 +89,7 @@ struct LaneRecord {
     std::vector<std::string>
         texts;  ///< [requests], decoded, of the last repetition; empty without a tokenizer
     std::uint64_t weight_bytes = 0;  ///< of its matrices and the head as it computes with them; 0 = not known
+    std::optional<GpuMemoryUse> gpu_memory{};  ///< none for lanes on the CPU
 
     /// The time that stands for a repetition where repetitions and lanes are compared: per token of its
     /// decode steps, or of all its steps where none decodes. [repetitions], those without a time left out.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/record_json.h"
 
-#include <array>
 #include <cmath>
 
 #include "engine/core/quote.h"
@@ -17,19 +16,6 @@ namespace {
 
 constexpr const char* schema = "decodescope.record/1";
 constexpr std::uint64_t max_file_bytes = std::uint64_t{4} << 30;
-
-constexpr std::array<Owner, n_owner> owners = {Owner::weights, Owner::kv, Owner::activations, Owner::logits,
-                                               Owner::workspace};
-
-OrderedJson owner_bytes_json(const OwnerBytes& bytes) {
-    OrderedJson json = OrderedJson::object();
-    for (const Owner owner : owners) json[to_string(owner)] = bytes[static_cast<std::size_t>(owner)];
-    return json;
-}
-
-void read_owner_bytes(JsonFields& fields, OwnerBytes& bytes) {
-    for (const Owner owner : owners) fields.integer(to_string(owner), bytes[static_cast<std::size_t>(owner)]);
-}
 
 OrderedJson comparison_json(const LogitComparison& comparison) {
     if (!comparison.compared) return nullptr;
@@ -391,6 +377,8 @@ void read_lane_record(JsonFields& fields, LaneRecord& lane) {
     fields.object("summary", [&](JsonFields& summary) {
         summary.integer("weight_bytes", lane.weight_bytes);
         summary.texts("texts", lane.texts);
+        summary.object("gpu_memory",
+                       [&](JsonFields& use) { read_gpu_memory(use, lane.gpu_memory.emplace()); });
         summary.ignore({"ttft_ns", "queue_ns", "tpot_ns", "step_ns", "token_ns", "compute_bound",
                         "decode_tok_s", "total_tok_s", "read_gb_s", "max_relative_error", "quality",
                         "approximation", "first_different_token", "acceptance", "memory", "tokens", "finish",
@@ -474,6 +462,7 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
         }
     }
     json["memory"] = cache_json(record, index);
+    if (lane.gpu_memory) json["gpu_memory"] = gpu_memory_json(*lane.gpu_memory);
     json["tokens"] = OrderedJson::array();
     for (std::size_t i = 0; any && i < record.prompts.size(); ++i) {
         json["tokens"].push_back(lane.repetitions.back().tokens(static_cast<int>(i)));

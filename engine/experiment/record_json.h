@@ -21,4 +21,11 @@ OrderedJson memory_json(const Record& record);
 /// Null without a step.
 OrderedJson cache_json(const Record& record, std::size_t lane);
 
+/// `gpu_memory` of a lane's summary; null where the driver did not tell.
+OrderedJson gpu_memory_json(const GpuMemoryUse& use);
+void read_gpu_memory(JsonFields& fields, GpuMemoryUse& use);
+/// Bytes by owner, each under its own name.
+OrderedJson owner_bytes_json(const OwnerBytes& bytes);
+void read_owner_bytes(JsonFields& fields, OwnerBytes& bytes);
+
 }  // namespace decodescope

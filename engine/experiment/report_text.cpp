@@ -35,7 +35,7 @@ std::string plain_number(double value) {
 
 std::string read_rate(const Record& record, const LaneRecord& lane) {
     const double rate = lane.read_gb_s();
-    const double limit = record.environment.read_bandwidth_gb_s;
+    const double limit = read_limit_gb_s(record.environment, record.experiment.device_of(lane.spec).name());
     if (!(rate > 0) || !(limit > 0)) return plain_number(rate);
     return fmt::format("{} ({:.0f} % of {:.1f}{})", plain_number(rate), 100 * rate / limit, limit,
                        compute_bound(lane) ? ", compute-bound" : "");
@@ -69,12 +69,8 @@ std::string acceptance_text(const LaneRecord& lane) {
     return text + " %";
 }
 
-bool has_other_weights(const LaneRecord& lane) {
-    return lane.spec.weights != WeightType::f32 || lane.spec.kernels != Kernels::packed;
-}
-
-std::string weights_text(const LaneRecord& lane) {
-    const std::string words = weights_words(lane.spec);
+std::string weights_text(const Record& record, const LaneRecord& lane) {
+    const std::string words = weights_words(record.experiment, lane.spec);
     if (lane.weight_bytes == 0) return words;
     return fmt::format("{}, {}", words, human_bytes(static_cast<double>(lane.weight_bytes)));
 }
@@ -155,7 +151,17 @@ std::string prompts_text(const Record& record) {
                        counted(length, "prompt token"));
 }
 
-/// What was run, in three lines of "name: value".
+/// "NVIDIA H200 (9.0), 139.8 GiB, driver 13.0, CUDA 13.0, f32, TF32 off".
+std::string gpu_text(const GpuInfo& gpu, const Environment& environment) {
+    const auto known = [](const std::string& text) { return text.empty() ? "not known" : text; };
+    return fmt::format("{} ({}), {}, driver {}, CUDA {}, {}", known(gpu.name), known(gpu.compute_capability),
+                       gpu.memory_bytes == 0 ? std::string("memory not known")
+                                             : human_bytes(static_cast<double>(gpu.memory_bytes)),
+                       known(environment.cuda_driver), known(environment.cuda_runtime),
+                       environment.gpu_precision.empty() ? "precision not known" : environment.gpu_precision);
+}
+
+/// What was run, in lines of "name: value".
 std::vector<std::pair<std::string, std::string>> headline(const Record& record) {
     const ModelConfig& model = record.model;
     const Experiment& experiment = record.experiment;
@@ -180,6 +186,9 @@ std::vector<std::pair<std::string, std::string>> headline(const Record& record) 
         fmt::format("{}, {}, {}", environment.cpu_model.empty() ? "unknown CPU" : environment.cpu_model,
                     environment.threads > 0 ? counted(environment.threads, "thread") : "threads not known",
                     environment.blas.empty() ? "BLAS not known" : environment.blas));
+    for (const GpuInfo& gpu : environment.gpus) {
+        lines.emplace_back("GPU", fmt::format("{}: {}", gpu.device, gpu_text(gpu, environment)));
+    }
     if (record.status != FinishReason::length) {
         lines.emplace_back("Status", record.reason.empty()
                                          ? to_string(record.status)
@@ -297,10 +306,12 @@ std::vector<std::string> csv_header() {
             "top2_margin",
             "kl_divergence_nats",
             "weight_type",
-            "kernels"};
+            "kernels",
+            "device"};
 }
 
-std::vector<std::string> csv_row(const LaneSpec& lane, std::size_t repetition, const StepEvent& step) {
+std::vector<std::string> csv_row(const LaneSpec& lane, const Device& device, std::size_t repetition,
+                                 const StepEvent& step) {
     constexpr std::int64_t unknown = ProcessMemory::not_measured;
     std::vector<std::string> row = {lane.name,
                                     std::to_string(repetition),
@@ -349,6 +360,7 @@ std::vector<std::string> csv_row(const LaneSpec& lane, std::size_t repetition, c
     }
     row.emplace_back(to_string(lane.weights));
     row.emplace_back(to_string(lane.kernels));
+    row.push_back(device.name());
     return row;
 }
 
@@ -369,8 +381,10 @@ TextTable summary_table(const Record& record) {
     const bool several = record.prompts.size() > 1;
     using Lane = const LaneRecord&;
     add("lane", false, [](Lane lane, std::size_t) { return lane.spec.name; });
-    if (any(has_other_weights))
-        add("weights", false, [](Lane lane, std::size_t) { return weights_text(lane); });
+    if (any([&](Lane lane) {
+            return weights_words(record.experiment, lane.spec) != to_string(WeightType::f32);
+        }))
+        add("weights", false, [&](Lane lane, std::size_t) { return weights_text(record, lane); });
     if (any([](Lane lane) { return lane.spec.batching == Batching::continuous; }))
         add("queue [ms]", true, [](Lane lane, std::size_t) { return spread(lane.queue_ns()); });
     add("TTFT [ms]", true, [](Lane lane, std::size_t) { return spread(lane.ttft_ns()); });
@@ -438,6 +452,7 @@ std::string to_plain_text(const Record& record) {
         out += "\nMemory:\n";
         for (const auto& [name, value] : memory) out += fmt::format("{:<12}{}\n", name, value);
         out += '\n' + memory_table(record).plain();
+        if (const TextTable gpu = gpu_memory_table(record); !gpu.rows.empty()) out += '\n' + gpu.plain();
     }
     for (const Text& text : texts_of(record)) out += fmt::format("\n{}:\n{}\n", text.title(), text.text);
     return out;
@@ -453,6 +468,7 @@ std::string to_markdown(const Record& record, const RecordNotes& notes, Markdown
         out += "\nMemory:\n\n";
         for (const auto& [name, value] : memory) out += fmt::format("- **{}**: {}\n", name, value);
         out += '\n' + memory_table(record).markdown();
+        if (const TextTable gpu = gpu_memory_table(record); !gpu.rows.empty()) out += '\n' + gpu.markdown();
     }
     if (!parts.texts) return out;
     for (const Text& text : texts_of(record)) {
@@ -473,7 +489,7 @@ std::string to_csv(const Record& record) {
     for (const LaneRecord& lane : record.lanes) {
         for (std::size_t r = 0; r < lane.repetitions.size(); ++r) {
             for (const StepEvent& step : lane.repetitions[r].steps) {
-                table.rows.push_back(csv_row(lane.spec, r, step));
+                table.rows.push_back(csv_row(lane.spec, record.experiment.device_of(lane.spec), r, step));
             }
         }
     }
@@ -505,6 +521,7 @@ std::string to_jsonl(const Record& record) {
         json["type_v"] = json["type_k"];
         json["type_w"] = to_string(lane.spec.weights);
         json["kernels"] = to_string(lane.spec.kernels);
+        json["device"] = record.experiment.device_of(lane.spec).name();
         json["samples_ns"] = OrderedJson::array();
         for (const RepetitionRecord& repetition : lane.repetitions)
             json["samples_ns"].push_back(repetition.e2e_ns());

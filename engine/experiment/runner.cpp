@@ -15,6 +15,7 @@
 #include "engine/core/timestamp.h"
 #include "engine/decode/lane.h"
 #include "engine/decode/lane_weights.h"
+#include "engine/experiment/lane_engines.h"
 #include "engine/experiment/lane_feed.h"
 #include "engine/experiment/precision.h"
 #include "engine/experiment/reference_rows.h"
@@ -105,7 +106,7 @@ RequestRecord record_of(const RequestState& state) {
 class Run {
 public:
     Run(const Experiment& experiment, const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger,
-        EventSink& sink, std::stop_token stop, RunControl* control, std::unique_ptr<Backend> backend,
+        EventSink& sink, std::stop_token stop, RunControl* control, std::vector<LaneEngine> engines,
         Record& record)
         : experiment_(experiment),
           weights_(model.weights),
@@ -113,7 +114,7 @@ public:
           sink_(sink),
           stop_(std::move(stop)),
           control_(control),
-          backend_(std::move(backend)),
+          engines_(std::move(engines)),
           record_(record),
           side_by_side_(experiment.effective_interleave() == Interleave::step),
           reference_(experiment.reference_index()),
@@ -125,7 +126,8 @@ public:
         for (const LaneSpec& spec : experiment_.lanes) record_.lanes.push_back({spec, {}, {}, 0});
         for (std::size_t i = 0; i < experiment_.lanes.size(); ++i) {
             const LaneSpec& spec = experiment_.lanes[i];
-            LaneContext context{weights_, nullptr, backend_.get(), ledger_};
+            LaneEngine& engine = engine_on(engines_, experiment_.device_of(spec));
+            LaneContext context{weights_, nullptr, engine.backend.get(), engine.ledger};
             if (spec.mode == LaneMode::speculative && spec.draft.kind == DraftKind::model) {
                 auto draft = load_model(spec.draft.model, ledger_, {stop_, {}});
                 if (!draft) return draft.error();
@@ -137,6 +139,7 @@ public:
             if (!lane) return lane.error();
             record_.lanes[i].weight_bytes = matrix_bytes((*lane)->weights());
             lanes_.push_back(*std::move(lane));
+            lane_engines_.push_back(&engine);
         }
         for (std::size_t i = 0; i < lanes_.size(); ++i)
             feeds_.emplace_back(experiment_, reference_rows_, lanes_[reference_].get());
@@ -198,8 +201,13 @@ public:
         }
     }
 
-    std::int64_t thread_reductions() { return backend_->pool().n_reduction(); }
-    std::vector<int> thread_cpus() { return backend_->pool().cpus(); }
+    std::int64_t thread_reductions() {
+        std::int64_t sum = 0;
+        for (LaneEngine& engine : engines_) sum += engine.backend->pool().n_reduction();
+        return sum;
+    }
+    /// Of the first engine: with several, each has threads of its own.
+    std::vector<int> thread_cpus() { return engines_.front().backend->pool().cpus(); }
 
 private:
     /// Whether repetition `repetition` is to be made: the least number, then as the precision asks for.
@@ -244,6 +252,7 @@ private:
             record.finish = request.finish;
             record.reason = request.reason;
         }
+        record_.lanes[lane].gpu_memory = memory_use(*lane_engines_[lane]);
         lanes_[lane]->finish();
         // A lane that fails because it was told to make a mistake says nothing against the run.
         const bool deliberate =
@@ -263,6 +272,7 @@ private:
     void run_together(const std::vector<std::size_t>& group, int repetition) {
         for (const std::size_t lane : group) {
             states_[lane].active = true;
+            begin_memory_use(*lane_engines_[lane]);
             feeds_[lane].begin(record_.prompts.size());
             const auto started = lanes_[lane]->start(workload(experiment_.new_tokens), &feeds_[lane]);
             if (!started) end_lane(lane, repetition, started.error());
@@ -378,13 +388,14 @@ private:
     std::stop_token stop_;
     RunControl* control_;
     bool has_turn_ = false;  // in this round
-    std::unique_ptr<Backend> backend_;
+    std::vector<LaneEngine> engines_;
     Record& record_;
     bool side_by_side_;
     std::size_t reference_;
     ReferenceRows reference_rows_;
     std::vector<std::unique_ptr<Lane>> lanes_;
-    std::deque<LaneFeed> feeds_;  // [lanes]
+    std::vector<LaneEngine*> lane_engines_;  // [lanes], in engines_
+    std::deque<LaneFeed> feeds_;             // [lanes]
     std::vector<LaneState> states_;
 };
 
@@ -431,11 +442,6 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
                               std::shared_ptr<MemoryLedger> ledger, EventSink& sink, std::stop_token stop,
                               MachineLimits limits, RunControl* control) {
     DS_TRY(experiment.validate());
-    if (experiment.device != "cpu") {
-        return Error{ErrorKind::unsupported,
-                     fmt::format("Device \"{}\" is not available in this build, expected \"cpu\".",
-                                 experiment.device)};
-    }
     Record record;
     record.experiment = experiment;
     auto prompts = prompt_ids(experiment, model);
@@ -454,15 +460,16 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     record.started_at = utc_now();
     const int threads = experiment.threads > 0 ? experiment.threads : physical_core_count();
     record.environment.threads = threads;
-    auto backend = make_cpu_backend(threads);
-    record.environment.kernels = backend->description();
+    auto engines = make_engines(experiment, threads, ledger);
+    if (!engines) return engines.error();
+    describe_engines(*engines, record.environment);
     if (limits.read_gb_s <= 0 || limits.peak_gflop_s <= 0)
-        limits = measure_machine_limits(backend->pool(), ledger);
+        limits = measure_machine_limits(engines->front().backend->pool(), ledger);
     record.environment.read_bandwidth_gb_s = limits.read_gb_s;
     record.environment.peak_gflop_s = limits.peak_gflop_s;
     record.environment.peak_instructions = limits.peak_instructions;
     {
-        Run run(experiment, model, ledger, sink, stop, control, std::move(backend), record);
+        Run run(experiment, model, ledger, sink, stop, control, *std::move(engines), record);
         const auto made = run.make_lanes();
         if (!made && made.error().kind != ErrorKind::cancelled) return made.error();
         RunStarted started{static_cast<std::int32_t>(experiment.lanes.size()),

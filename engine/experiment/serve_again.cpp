@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/quote.h"
 #include "engine/decode/lane_weights.h"
 #include "engine/experiment/workload.h"
 #include "engine/measure/environment.h"
@@ -40,6 +41,14 @@ private:
 
 }  // namespace
 
+Result<void> can_serve_again(const Experiment& experiment, const LaneSpec& lane) {
+    const Device device = experiment.device_of(lane);
+    if (!device.is_gpu()) return {};
+    return Error{ErrorKind::unsupported,
+                 fmt::format("Lane {} computes on {}, and the inside of steps is looked at on the CPU alone.",
+                             quote(lane.name), device.name())};
+}
+
 Result<ServeAgain> serve_again(const Record& record, std::size_t lane, const LoadedModel& model,
                                std::shared_ptr<MemoryLedger> ledger, std::stop_token stop) {
     if (lane >= record.lanes.size())
@@ -51,6 +60,7 @@ Result<ServeAgain> serve_again(const Record& record, std::size_t lane, const Loa
     }
     ServeAgain again;
     again.spec = record.lanes[lane].spec;
+    DS_TRY(can_serve_again(record.experiment, again.spec));
     const int threads = record.experiment.threads > 0 ? record.experiment.threads : physical_core_count();
     again.backend = make_cpu_backend(threads);
     again.context = {model.weights, nullptr, again.backend.get(), ledger};

@@ -22,6 +22,10 @@ struct ServeAgain {
     std::unique_ptr<TokenFeed> feed;  ///< refers to the record
 };
 
+/// Whether a lane of `experiment` can be served once more and looked into: not where it computes on a GPU,
+/// which nothing looks into so far. Fails with `unsupported`.
+Result<void> can_serve_again(const Experiment& experiment, const LaneSpec& lane);
+
 /// Makes it for one lane of `record`, which must live as long as the result is used. `model` is the record's;
 /// one with other weights is an error, and so is a lane that the record does not have. Loads a draft model,
 /// and prepares weights as the run did, so that the lane's own numbers come out.

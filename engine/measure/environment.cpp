@@ -193,6 +193,18 @@ std::vector<std::string> doubts(const Environment& environment) {
     return found;
 }
 
+double read_limit_gb_s(const Environment& environment, std::string_view device) {
+    if (device == "cpu") return environment.read_bandwidth_gb_s;
+    for (const GpuInfo& gpu : environment.gpus) {
+        if (gpu.device == device) return gpu.memory_gb_s;
+    }
+    return 0;
+}
+
+double peak_limit_gflop_s(const Environment& environment, std::string_view device) {
+    return device == "cpu" ? environment.peak_gflop_s : 0;
+}
+
 Environment read_environment() {
     Environment environment;
     environment.program_version = DECODESCOPE_VERSION;

@@ -174,10 +174,11 @@ Result<void> check_positions(const TestShape& shape, const ModelConfig& model) {
 
 /// Refuses a lane whose cache, buffers and the weights would not fit into `settings.memory`; `prepared`: the
 /// types that its test prepares the matrices in for it and for the lanes before it. What a lane without a
-/// cache needs beside the weights is little, and left to the guard that watches allocations.
+/// cache needs beside the weights is little, and left to the guard that watches allocations. What a GPU holds
+/// is left to the GPU, which refuses it without harm.
 Result<void> check_memory(const LaneSpec& lane, const TestShape& shape, const CellSettings& settings,
                           const ModelConfig& model, const std::vector<WeightType>& prepared) {
-    if (settings.memory == 0) return {};
+    if (settings.memory == 0 || lane.device.value_or(Device{}).is_gpu()) return {};
     PlanRequest request;
     request.prepared = prepared;
     request.cache = lane.cache;
@@ -246,7 +247,15 @@ double Cell::read_gb_s() const {
 }
 
 double Cell::read_share() const {
-    return environment.read_bandwidth_gb_s > 0 ? read_gb_s() / environment.read_bandwidth_gb_s : 0;
+    return read_limit_gb_s() > 0 ? read_gb_s() / read_limit_gb_s() : 0;
+}
+
+double Cell::read_limit_gb_s() const {
+    return decodescope::read_limit_gb_s(environment, lane.device.value_or(Device{}).name());
+}
+
+double Cell::peak_gflop_s() const {
+    return decodescope::peak_limit_gflop_s(environment, lane.device.value_or(Device{}).name());
 }
 
 double Cell::gflop_s() const {
@@ -254,7 +263,7 @@ double Cell::gflop_s() const {
 }
 
 double Cell::peak_share() const {
-    return environment.peak_gflop_s > 0 ? gflop_s() / environment.peak_gflop_s : 0;
+    return peak_gflop_s() > 0 ? gflop_s() / peak_gflop_s() : 0;
 }
 
 Experiment experiment_of(const TestShape& shape, const CellSettings& settings, const ModelConfig& model,

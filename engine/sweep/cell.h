@@ -34,7 +34,7 @@ struct Cell {
     std::size_t point = 0;  ///< number of the test among those that belong together
     bool repeat = false;    ///< the first test once more, at the end, to see whether the machine has drifted
     TestShape shape;
-    LaneSpec lane;
+    LaneSpec lane;  ///< one that names no device computes on the CPU
     CellStatus status = CellStatus::ok;
     std::string reason;  ///< one sentence unless status is `ok`
 
@@ -77,11 +77,14 @@ struct Cell {
     std::vector<double> all_steps_ns() const;
     /// Mean time of a decode step in every repetition (`tpot`); empty without decode steps.
     std::vector<double> tpot_ns() const;
-    /// What must be read / the median time, GB/s (1e9), and the share of what the machine reads at most; 0
+    /// What must be read / the median time, GB/s (1e9), and the share of what its device reads at most; 0
     /// where it is not known.
     double read_gb_s() const;
     double read_share() const;
-    /// Arithmetic of the tokens / the median time, and the share of the machine's peak.
+    /// What the lane's device reads at most, GB/s, and its peak, GFLOP/s; 0 where they are not known.
+    double read_limit_gb_s() const;
+    double peak_gflop_s() const;
+    /// Arithmetic of the tokens / the median time, and the share of the device's peak.
     double gflop_s() const;
     double peak_share() const;
 };
@@ -89,13 +92,14 @@ struct Cell {
 /// How tests are run.
 struct CellSettings {
     ModelRef model;
-    std::vector<LaneSpec> lanes;
+    std::vector<LaneSpec> lanes;  ///< those that name no device compute on the CPU
     std::string reference;   ///< name of a lane; empty = the first
     std::uint64_t seed = 0;  ///< of the random prompts
     int warmup = 1;
     int repetitions = 5;
     Precision precision;
-    /// Most bytes that tensors of a test may take, weights included; 0 = no limit. A lane whose cache and
+    /// Most bytes that tensors of a test may take in the processor's memory, weights included; 0 = no limit. A
+    /// lane on the CPU whose cache and
     /// buffers would not fit is not begun; what cannot be foreseen is refused when it is asked for.
     std::uint64_t memory = 0;
 };

@@ -67,6 +67,7 @@ OrderedJson cell_json(const Cell& cell) {
     json["type_v"] = text_or_null(type);
     json["type_w"] = to_string(cell.lane.weights);
     json["kernels"] = to_string(cell.lane.kernels);
+    json["device"] = cell.lane.device.value_or(Device{}).name();
     json["weight_bytes"] = number_or_null(cell.weight_bytes, std::uint64_t{0});
     json["test_time"] = text_or_null(cell.test_time);
     json["warmup"] = cell.warmup;
@@ -91,11 +92,11 @@ OrderedJson cell_json(const Cell& cell) {
     for (const auto& steps : cell.step_ns) json["step_ns"].push_back(ns_json(steps));
     json["bytes_moved"] = positive_or_null(cell.bytes_moved);
     json["read_gb_s"] = positive_or_null(cell.read_gb_s());
-    json["read_limit_gb_s"] = positive_or_null(cell.environment.read_bandwidth_gb_s);
+    json["read_limit_gb_s"] = positive_or_null(cell.read_limit_gb_s());
     json["read_share"] = positive_or_null(cell.read_share());
     json["flop"] = positive_or_null(cell.flop);
     json["gflop_s"] = positive_or_null(cell.gflop_s());
-    json["peak_gflop_s"] = positive_or_null(cell.environment.peak_gflop_s);
+    json["peak_gflop_s"] = positive_or_null(cell.peak_gflop_s());
     json["peak_share"] = positive_or_null(cell.peak_share());
     json["kv_bytes"] = {{"live", cell.kv_bytes_live},
                         {"reserved", cell.kv_bytes_reserved},

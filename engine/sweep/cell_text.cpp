@@ -97,9 +97,10 @@ TextTable cell_table(const std::vector<Cell>& cells) {
 
 std::string cells_csv(const std::vector<Cell>& cells) {
     TextTable table;
-    table.header = {"point",     "repeat", "test",       "lane",      "mode",        "cache",   "status",
-                    "reason",    "model",  "model_hash", "n_prompt",  "n_gen",       "n_depth", "n_parallel",
-                    "n_threads", "type_k", "type_v",     "test_time", "repetitions", "type_w",  "kernels"};
+    table.header = {"point",       "repeat",     "test",      "lane",       "mode",     "cache",
+                    "status",      "reason",     "model",     "model_hash", "n_prompt", "n_gen",
+                    "n_depth",     "n_parallel", "n_threads", "type_k",     "type_v",   "test_time",
+                    "repetitions", "type_w",     "kernels",   "device"};
     for (const char* what : {"ns", "tokens_per_s", "ttft_ns", "step_ns"}) {
         for (const char* statistic : {"median", "ci95_low", "ci95_high", "min", "max", "iqr", "p90", "p99"})
             table.header.push_back(fmt::format("{}_{}", statistic, what));
@@ -133,14 +134,15 @@ std::string cells_csv(const std::vector<Cell>& cells) {
                                         cell.test_time,
                                         std::to_string(cell.samples_ns.size()),
                                         to_string(cell.lane.weights),
-                                        to_string(cell.lane.kernels)};
+                                        to_string(cell.lane.kernels),
+                                        cell.lane.device.value_or(Device{}).name()};
         add_spread(row, cell.samples_ns);
         add_spread(row, cell.samples_ts());
         add_spread(row, cell.ttft_ns);
         add_spread(row, cell.all_steps_ns());
         const SpeedUp& speed_up = cell.speed_up;
-        for (const double value : {cell.bytes_moved, cell.read_gb_s(), cell.environment.read_bandwidth_gb_s,
-                                   cell.flop, cell.gflop_s(), cell.environment.peak_gflop_s}) {
+        for (const double value : {cell.bytes_moved, cell.read_gb_s(), cell.read_limit_gb_s(), cell.flop,
+                                   cell.gflop_s(), cell.peak_gflop_s()}) {
             row.push_back(number_or_empty(value));
         }
         for (const std::int64_t bytes : {cell.kv_bytes_live, cell.kv_bytes_reserved, cell.kv_bytes_copied})

@@ -114,8 +114,7 @@ std::vector<DepthCost> fit_depth(const std::vector<Cell>& cells) {
                                      static_cast<double>(i));
             points.ns.push_back(medians[i]);
         }
-        if (cell.environment.read_bandwidth_gb_s > 0)
-            points.read_gb_s.push_back(cell.environment.read_bandwidth_gb_s);
+        if (cell.read_limit_gb_s() > 0) points.read_gb_s.push_back(cell.read_limit_gb_s());
         points.kv_per_token = static_cast<double>(cell.kv_bytes_per_token) * cell.shape.n_parallel;
     }
     constexpr double least_span = 16;

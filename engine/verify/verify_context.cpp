@@ -20,15 +20,19 @@ VerifyContext::VerifyContext(const LoadedModel& model, const VerifyOptions& opti
       stop_(std::move(stop)),
       seed_(options.seed),
       on_check_(options.on_check),
-      backend_(make_cpu_backend(options.threads > 0 ? options.threads : physical_core_count())),
-      workspace_(ledger_) {
+      device_(options.device),
+      threads_(options.threads > 0 ? options.threads : physical_core_count()) {
     const int positions = config().n_positions;
     prompt_length_ = std::clamp(options.prompt_length, 1, std::max(1, positions / 2));
     steps_ = std::clamp(options.steps, 1, std::max(1, positions - prompt_length_));
 }
 
 Result<void> VerifyContext::prepare() {
-    auto prepared = backend_->prepare(weights_, WeightType::f32, ledger_, stop_);
+    auto engine = make_engine(device_, threads_, ledger_);
+    if (!engine) return engine.error();
+    engine_ = *std::move(engine);
+    workspace_.emplace(engine_.ledger);
+    auto prepared = engine_.backend->prepare(weights_, WeightType::f32, engine_.ledger, stop_);
     if (!prepared) return prepared.error();
     weights_ = *std::move(prepared);
     return {};
@@ -66,15 +70,17 @@ Rows VerifyContext::to_rows(std::span<const float> logits) const {
 Result<Rows> VerifyContext::naive_rows(const Ids& ids, Window window) {
     CallTokens call;
     call.add_row(ids, 0);
-    const auto output = forward(*weights_, call, all_rows(call), nullptr,
-                                effective_window(window, config().window), workspace_, *backend_, stop_);
+    const auto output =
+        forward(*weights_, call, all_rows(call), nullptr, effective_window(window, config().window),
+                *workspace_, *engine_.backend, stop_);
     if (!output) return output.error();
     return to_rows(output->logits);
 }
 
 Result<std::unique_ptr<KvCache>> VerifyContext::new_cache(const CacheSpec& spec, int batch,
                                                           const KvRoom& room) {
-    return make_cache(spec, {config().n_layer, batch, config().n_kv_head, config().head_dim}, room, ledger_);
+    return make_cache(spec, {config().n_layer, batch, config().n_kv_head, config().head_dim}, room,
+                      engine_.ledger);
 }
 
 Result<Rows> VerifyContext::feed(KvCache& cache, int row, const Ids& ids, Window window) {
@@ -85,8 +91,9 @@ Result<Rows> VerifyContext::feed(KvCache& cache, int row, const Ids& ids, Window
         else
             call.end_row();
     }
-    const auto output = forward(*weights_, call, all_rows(call), &cache,
-                                effective_window(window, config().window), workspace_, *backend_, stop_);
+    const auto output =
+        forward(*weights_, call, all_rows(call), &cache, effective_window(window, config().window),
+                *workspace_, *engine_.backend, stop_);
     if (!output) return output.error();
     return to_rows(output->logits);
 }
@@ -109,7 +116,7 @@ Result<Rows> VerifyContext::chunked_rows(const CacheSpec& spec, const Ids& ids, 
 
 Result<Served> VerifyContext::serve(const LaneSpec& spec, const Workload& workload, TokenFeed* feed,
                                     const AfterStep& after_step) {
-    auto lane = make_lane(spec, {weights_, nullptr, backend_.get(), ledger_});
+    auto lane = make_lane(spec, {weights_, nullptr, engine_.backend.get(), engine_.ledger});
     if (!lane) return lane.error();
     DS_TRY((*lane)->start(workload, feed));
     Served served;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -12,6 +13,7 @@
 #include "engine/backend/backend.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/decode/lane.h"
+#include "engine/experiment/lane_engines.h"
 #include "engine/model/weights.h"
 #include "engine/verify/verify_model.h"
 
@@ -61,7 +63,8 @@ public:
     VerifyContext(const LoadedModel& model, const VerifyOptions& options,
                   std::shared_ptr<MemoryLedger> ledger, std::stop_token stop);
 
-    /// Prepares the weights for the backend, in f32.
+    /// Makes the backend and prepares the weights for it, in f32. Before anything but `config`, `seed` and
+    /// lengths is asked for.
     Result<void> prepare();
 
     const ModelConfig& config() const { return weights_->config; }
@@ -70,8 +73,9 @@ public:
     std::uint64_t seed() const { return seed_; }
     const std::stop_token& stop() const { return stop_; }
     const std::shared_ptr<const Weights>& weights() const { return weights_; }
-    const std::shared_ptr<MemoryLedger>& ledger() const { return ledger_; }
-    Backend& backend() { return *backend_; }
+    /// Of what is stored on the device.
+    const std::shared_ptr<MemoryLedger>& ledger() const { return engine_.ledger; }
+    Backend& backend() { return *engine_.backend; }
 
     void add(std::string name, std::string expected, std::string found, bool held);
     /// Equal up to the rounding of f32.
@@ -102,8 +106,10 @@ private:
     std::stop_token stop_;
     std::uint64_t seed_;
     std::function<void(const VerifyCheck&)> on_check_;
-    std::unique_ptr<Backend> backend_;
-    Workspace workspace_;
+    Device device_;
+    int threads_;
+    LaneEngine engine_;
+    std::optional<Workspace> workspace_;
     int prompt_length_ = 0;
     int steps_ = 0;
     VerifyReport report_;

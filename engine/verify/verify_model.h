@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/device.h"
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
 #include "engine/experiment/events.h"
@@ -28,6 +29,7 @@ struct VerifyOptions {
     int steps = 12;          ///< decode steps after the prompt
     std::uint64_t seed = 1;  ///< of the token ids and of the chunk partitions
     int threads = 0;         ///< 0 = all physical cores
+    Device device{};         ///< where it is decoded
     std::function<void(const VerifyCheck&)> on_check;  ///< told every check as it is made; on the same thread
 };
 

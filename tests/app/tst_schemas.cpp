@@ -124,6 +124,9 @@ private slots:
                  tiny);
         lines("cells", QStringList{"bench"} + grid);
         json("self-test", QStringList{"bench", "--self-test", "--format", "json"} + tiny);
+        json("devices", {"devices", "--format", "json"});
+        lines("device lines", {"devices"}, "device");
+        json("record of a lane with a device", tinyRun("naive,static+cpu"));
         json("mistakes", {"mistakes", "--format", "json"});
         lines("mistake lines", {"mistakes"}, "mistake");
         json("tokens", {"tokenize", "--text", "Mr. Bennet", "--format", "json"}, "tokens");

@@ -81,6 +81,7 @@ private slots:
     void notShown();
     void nearlyTied();
     void approximationsAreShown();
+    void devices();
     void pairs();
     void unknownPairs();
     void fewSamples();
@@ -219,6 +220,12 @@ void CompareTest::notes_data() {
         },
         "B: The load was 3.0 on 4 processors before the run.");
     row(
+        "GPU", [](Record& r) { r.environment.gpus = {{.device = "cuda:0", .name = "Some GPU"}}; },
+        "GPUs: none in A, Some GPU (cuda:0) in B.");
+    row(
+        "driver", [](Record& r) { r.environment.cuda_driver = "13.0"; },
+        "CUDA driver: not known in A, 13.0 in B.");
+    row(
         "others", [](Record& r) { r.environment.use.others = 0.5; }, "B: Other programs took 50 %");
     row(
         "cancelled",
@@ -349,6 +356,21 @@ void CompareTest::approximationsAreShown() {
     QCOMPARE(compared->lanes[1].approximation, std::string("f16 entries"));
     QCOMPARE(compared->lanes[1].settings,
              std::vector<std::string>{"cache.dtype: not set in A, \"f16\" in B"});
+}
+
+/// Whoever named the device: what counts is where a lane computed.
+void CompareTest::devices() {
+    const Record a = record_of(1000);
+    Record b = record_of(1000);
+    b.experiment.lanes[0].device = b.lanes[0].spec.device = Device{};
+    const auto same = compare_records(a, b);
+    QVERIFY(same.ok());
+    QVERIFY(same->lanes[0].settings.empty());
+    b.experiment.device = {Device::Kind::cuda, 1};
+    const auto other = compare_records(a, b);
+    QVERIFY(other.ok());
+    QVERIFY(other->lanes[0].settings.empty());
+    QCOMPARE(other->lanes[1].settings, std::vector<std::string>{"device: \"cpu\" in A, \"cuda:1\" in B"});
 }
 
 void CompareTest::pairs() {

@@ -104,7 +104,12 @@ private slots:
             "model.seed is set, but only a preset has one.");
         row("model seed negative", "model", "{\"preset\": \"tiny\", \"seed\": -1}",
             "model.seed is -1, expected a whole number from 0 to 18446744073709551615.");
-        row("device", "device", "\"cuda\"", "device is \"cuda\", but this version runs on \"cpu\" only.");
+        row("device", "device", "\"opencl\"",
+            "device is \"opencl\", expected \"cpu\", \"cuda\" or \"cuda:N\".");
+        row("device without number", "device", "\"cuda:\"",
+            "device is \"cuda:\", expected \"cpu\", \"cuda\" or \"cuda:N\".");
+        row("device empty", "device", "\"\"", "device is \"\", expected \"cpu\", \"cuda\" or \"cuda:N\".");
+        row("device number", "device", "0", "device is 0, expected a text.");
         row("threads text", "threads", "\"two\"", "threads is \"two\", expected a whole number.");
         row("threads null", "threads", "null", "threads is null, expected a whole number.");
         row("threads fraction", "threads", "1.5", "threads is 1.5, expected a whole number.");

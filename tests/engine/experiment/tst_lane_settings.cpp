@@ -41,6 +41,8 @@ private slots:
         const QByteArray free = "\"drive\": \"free\"";
         const QByteArray two = "\"prompts\": [{\"ids\": [1, 2, 3]}, {\"random\": {\"length\": 9}}]";
         const QByteArray continuous = "\"batch\": {\"kind\": \"continuous\"}";
+        const QByteArray gpu = "\"device\": \"cuda\"";
+        const QByteArray graph = "\"cuda_graph\": true";
         const QByteArray batch = "\"batch\": {\"kind\": \"static\"}";
 
         row("weights unknown", lane_of("naive", "", "\"weights\": \"int3\""),
@@ -52,6 +54,64 @@ private slots:
         row("openblas on int8",
             lane_of("cached", "\"static\"", "\"weights\": \"int8\", \"kernels\": \"openblas\""),
             "lanes[0].weights is \"int8\", expected \"f32\" where kernels is \"openblas\".");
+
+        row("device unknown", lane_of("naive", "", "\"device\": \"cuda:x\""),
+            "lanes[0].device is \"cuda:x\", expected \"cpu\", \"cuda\" or \"cuda:N\".");
+        row("device number", lane_of("naive", "", "\"device\": 1"), "lanes[0].device is 1, expected a text.");
+        row("int8 on a GPU", lane_of("naive", "", "\"device\": \"cuda:1\", \"weights\": \"int8\""),
+            "lanes[0].weights is \"int8\", expected \"f32\", \"f16\" or \"bf16\" for lane \"b\" on cuda:1.");
+        row("int4 on a GPU", lane_of("naive", "", "\"weights\": \"int4\""),
+            "lanes[0].weights is \"int4\", expected \"f32\", \"f16\" or \"bf16\" for lane \"b\" on cuda:0.",
+            gpu);
+        row("openblas on a GPU", lane_of("naive", "", "\"kernels\": \"openblas\""),
+            "lanes[0].kernels is \"openblas\", which computes on the CPU alone, expected \"packed\" for lane "
+            "\"b\" on cuda:0.",
+            gpu);
+        row("kivi on a GPU", lane_of("cached", "\"kivi\""),
+            "lanes[0].cache.kind is \"kivi\", which is stored on the CPU alone, expected another kind for "
+            "lane "
+            "\"b\" on cuda:0.",
+            gpu);
+        row("fault on a GPU", lane_of("cached", "\"static\"", "\"faults\": [\"position-restart\"]"),
+            "lanes[0].faults is set, but deliberate faults are made on the CPU alone, expected none for lane "
+            "\"b\" on cuda:0.",
+            gpu);
+        row("graph number", lane_of("cached", "\"static\"", "\"cuda_graph\": 1"),
+            "lanes[0].cuda_graph is 1, expected true or false.");
+        row("graph on the CPU", lane_of("cached", "\"static\"", graph),
+            "lanes[0].cuda_graph is true, but a CUDA graph needs a GPU, expected false for lane \"b\".");
+        row("graph of a lane on the CPU", lane_of("cached", "\"static\"", graph + ", \"device\": \"cpu\""),
+            "lanes[0].cuda_graph is true, but a CUDA graph needs a GPU, expected false for lane \"b\".", gpu);
+        row("graph of naive", lane_of("naive", "", graph),
+            "lanes[0].cuda_graph is true, but the steps of a naive lane are not the same calls every time, "
+            "expected false for lane \"b\".",
+            gpu);
+        row("graph of speculative",
+            lane_of("speculative", "\"static\"", graph + ", \"draft\": {\"kind\": \"ngram\"}"),
+            "lanes[0].cuda_graph is true, but the steps of a speculative lane are not the same calls every "
+            "time, expected false for lane \"b\".",
+            gpu);
+        row("graph of concat", lane_of("cached", "\"concat\"", graph),
+            "lanes[0].cuda_graph is true, but a concat cache moves its storage at every step, so that a "
+            "captured graph would read freed memory, expected false for lane \"b\".",
+            gpu);
+        row("graph of paged", lane_of("cached", "\"paged\"", graph),
+            "lanes[0].cuda_graph is true, but a paged cache takes blocks as it grows, which a captured graph "
+            "does not see, expected false for lane \"b\".",
+            gpu);
+        row("graph of int8", lane_of("cached", "\"int8\"", graph),
+            "lanes[0].cuda_graph is true, but only a static cache stays where it is, and this one is int8, "
+            "expected false for lane \"b\".",
+            gpu);
+        row("graph of continuous", lane_of("cached", "\"static\"", graph + ", " + continuous),
+            "lanes[0].cuda_graph is true, but the rows of a continuous batch come and go, which a captured "
+            "graph does not see, expected false for lane \"b\".",
+            gpu);
+        row("graph of fresh buffers", lane_of("cached", "\"static\"", graph + ", \"allocation\": \"fresh\""),
+            "lanes[0].cuda_graph is true, but buffers that are allocated afresh move at every step, so that "
+            "a "
+            "captured graph would write to freed memory, expected false for lane \"b\".",
+            gpu);
 
         row("window 0", lane_of("naive", "", "\"window\": {\"size\": 0}"),
             "lanes[0].window.size is 0, expected at least 1.");
@@ -411,6 +471,37 @@ private slots:
         QVERIFY(experiment.effective_interleave() == Interleave::repetition);
     }
 
+    /// Where lanes compute: their own device, or the experiment's; what they are called after it.
+    void devices() {
+        Experiment experiment;
+        experiment.prompts[0].text = "a";
+        experiment.device = {Device::Kind::cuda, 1};
+        for (const char* name : {"naive+cpu", "static", "concat", "static+cuda:0+graph"})
+            experiment.lanes.push_back(*lane_from_name(name));
+        QCOMPARE(message_of(experiment.validate()), std::string("accepted"));
+        QVERIFY(experiment.devices() ==
+                (std::vector<Device>{{}, {Device::Kind::cuda, 1}, {Device::Kind::cuda, 0}}));
+        const auto words = [&](std::size_t i) { return weights_words(experiment, experiment.lanes[i]); };
+        QCOMPARE(words(0), std::string("f32, cpu"));
+        QCOMPARE(words(1), std::string("f32, cuda:1"));
+        QCOMPARE(words(3), std::string("f32, cuda:0, graph"));
+        const auto placed = experiment.placed_lanes();
+        QVERIFY(placed[0].device == Device{});
+        QVERIFY(placed[1].device == experiment.device);
+        QVERIFY(placed[3].device == (Device{Device::Kind::cuda, 0}));
+
+        const auto again = parse_experiment(to_json(experiment));
+        QVERIFY(again);
+        QVERIFY(again->device == experiment.device);
+        for (std::size_t i = 0; i < experiment.lanes.size(); ++i) {
+            QVERIFY(again->lanes[i].device == experiment.lanes[i].device);
+            QCOMPARE(again->lanes[i].cuda_graph, experiment.lanes[i].cuda_graph);
+        }
+        experiment.device = {};
+        QVERIFY(!experiment.placed_lanes()[1].device);
+        QCOMPARE(words(1), std::string("f32"));
+    }
+
     void lanes_by_name() {
         const QString words = QString::fromStdString(lane_words());
         QCOMPARE(words.split(", ").size(), 20);
@@ -459,12 +550,26 @@ private slots:
         QVERIFY(lane_from_name("naive+openblas")->kernels == Kernels::openblas);
         QCOMPARE(
             lane_from_name("naive+weights-int3").error().message,
-            std::string("Lane \"naive+weights-int3\": what follows the + is \"weights-int3\", expected one "
-                        "of weights-f32, weights-f16, weights-bf16, weights-int8, weights-int4, openblas."));
+            std::string(
+                "Lane \"naive+weights-int3\": what follows the + is \"weights-int3\", expected one "
+                "of weights-f32, weights-f16, weights-bf16, weights-int8, weights-int4, openblas, graph."));
+        const auto graph = lane_from_name("static+weights-bf16+cuda:2+graph");
+        QVERIFY(graph->device == (Device{Device::Kind::cuda, 2}));
+        QVERIFY(graph->cuda_graph);
+        QCOMPARE(lane_modifiers(*graph), std::string("+weights-bf16+cuda:2+graph"));
+        QVERIFY(lane_from_name("naive+cuda")->device == (Device{Device::Kind::cuda, 0}));
+        QVERIFY(lane_from_name("naive+cpu")->device == Device{});
+        QVERIFY(!lane_from_name("naive")->device);
+        QCOMPARE(
+            lane_from_name("naive+cuda:").error().message,
+            std::string("Lane \"naive+cuda:\": what follows the + is \"cuda:\", expected \"cpu\", \"cuda\" "
+                        "or \"cuda:N\"."));
         // No mistake that a lane can make is called like a setting.
         for (const FaultInfo& fault : fault_catalogue()) {
             const std::string_view id = fault.id;
-            QVERIFY2(id != "openblas" && id.substr(0, 8) != "weights-", fault.id);
+            QVERIFY2(id != "openblas" && id != "graph" && id != "cpu" && !id.starts_with("cuda") &&
+                         !id.starts_with("weights-"),
+                     fault.id);
         }
         const auto unknown = lane_from_name("ring");
         QVERIFY(!unknown.ok());

@@ -35,6 +35,10 @@ private slots:
                               .governor = "powersave",
                               .blas = "OpenBLAS",
                               .kernels = "AVX2",
+                              .gpus = {{"cuda:1", "Some GPU", "9.0", 1u << 31, 4800.5, 1'980'000, -1}},
+                              .cuda_driver = "13.0",
+                              .cuda_runtime = "12.4",
+                              .gpu_precision = "f32, TF32 off",
                               .os = "Linux",
                               .memory_bytes = 1u << 30,
                               .threads = 2,
@@ -74,6 +78,16 @@ private slots:
         record.lanes[1].repetitions[0].requests[0].n_adopted = 12;
         record.lanes[1].repetitions[1].finish = FinishReason::capacity;
         record.lanes[1].repetitions[1].reason = "The cache is full.";
+
+        record.experiment.device = {Device::Kind::cuda, 1};
+        record.lanes[1].gpu_memory = {.allocated = 100,
+                                      .reserved = 200,
+                                      .peak_allocated = 150,
+                                      .peak_reserved = 250,
+                                      .device_used = 300,
+                                      .device_total = -1,
+                                      .baseline_used = 30,
+                                      .owners = {40, 30, 20, 9, 1}};
 
         std::vector<std::string> warnings;
         const std::string json = to_json(record);
@@ -118,6 +132,14 @@ private slots:
         QVERIFY(parsed->lanes[1].repetitions[1].finish == FinishReason::capacity);
         QCOMPARE(parsed->tensor_bytes_after, record.tensor_bytes_after);
         QCOMPARE(parsed->weight_bytes_mapped, 3456u);
+        QVERIFY(parsed->environment.gpus == record.environment.gpus);
+        QCOMPARE(parsed->environment.gpus[0].memory_clock_khz, -1);
+        QCOMPARE(parsed->environment.cuda_driver, std::string("13.0"));
+        QCOMPARE(parsed->environment.cuda_runtime, std::string("12.4"));
+        QCOMPARE(parsed->environment.gpu_precision, std::string("f32, TF32 off"));
+        QVERIFY(!parsed->lanes[0].gpu_memory);
+        QVERIFY(parsed->lanes[1].gpu_memory == record.lanes[1].gpu_memory);
+        QVERIFY(parsed->experiment.device == record.experiment.device);
     }
 
     void records_of_versions_that_mapped_nothing() {
@@ -303,6 +325,35 @@ private slots:
         const QStringList rows = markdown.split('\n').filter(QRegularExpression("^\\|"));
         QCOMPARE(rows.size(), 8);  // the lanes, and what their caches hold
         for (int i = 0; i < rows.size(); ++i) QCOMPARE(rows[i].count('|'), rows[i / 4 * 4].count('|'));
+    }
+
+    /// A lane on a GPU is told from one on the CPU, held against what its GPU reads, and its memory is shown.
+    void lanes_on_gpus() {
+        Record record = sample_record();
+        for (const std::string& text : {to_plain_text(record), to_markdown(record), to_csv(record)})
+            QVERIFY(text.find("cuda") == std::string::npos && text.find("GPU") == std::string::npos);
+        record.experiment.lanes[1].device = record.lanes[1].spec.device = Device{Device::Kind::cuda, 0};
+        record.environment.gpus = {{"cuda:0", "Some GPU", "9.0", 1u << 30, 4000, -1, -1}};
+        record.environment.cuda_driver = "13.0";
+        record.environment.gpu_precision = "f32, TF32 off";
+        record.lanes[1].gpu_memory = {.allocated = 1 << 20, .owners = {3 << 10, 0, 0, 0, 0}};
+        for (RepetitionRecord& repetition : record.lanes[1].repetitions)
+            for (StepEvent& step : repetition.steps) step.bytes_moved = 40 * (step.end_ns - step.start_ns);
+        const QString plain = QString::fromStdString(to_plain_text(record));
+        QVERIFY2(plain.contains("GPU     cuda:0: Some GPU (9.0), 1.00 GiB, driver 13.0, CUDA not known, "
+                                "f32, TF32 off"),
+                 qPrintable(plain));
+        QVERIFY2(plain.contains("f32, cuda:0"), qPrintable(plain));
+        QVERIFY2(plain.contains("40.0 (1 % of 4000.0"), qPrintable(plain));
+        const QStringList rows = plain.split('\n').filter(QRegularExpression("^static +cuda:0 "));
+        QCOMPARE(rows.size(), 1);
+        QVERIFY2(rows[0].contains(QRegularExpression("^static +cuda:0 +1.00 MiB +not measured")),
+                 qPrintable(rows[0]));
+        QVERIFY2(rows[0].contains("3.00 KiB"), qPrintable(rows[0]));
+        const QStringList lines = QString::fromStdString(to_csv(record)).split('\n');
+        QVERIFY(lines[1].endsWith(",cpu"));
+        QVERIFY(lines[7].endsWith(",cuda:0"));
+        QVERIFY(to_jsonl(record).find("\"device\":\"cuda:0\"") != std::string::npos);
     }
 
     void doubts_are_said() {

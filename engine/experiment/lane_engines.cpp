@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/experiment/lane_engines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/backend/cuda/cuda_backend.h"
+
+namespace decodescope {
+
+namespace {
+
+GpuInfo info_of(const CudaDevice& gpu) {
+    GpuInfo info;
+    info.device = Device{Device::Kind::cuda, gpu.index}.name();
+    info.name = gpu.name;
+    info.compute_capability = fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor);
+    info.memory_bytes = gpu.memory_bytes;
+    info.memory_gb_s = gpu.memory_gb_s;
+    info.core_clock_khz = gpu.core_clock_khz;
+    info.memory_clock_khz = gpu.memory_clock_khz;
+    return info;
+}
+
+}  // namespace
+
+Result<void> check_devices(const Experiment& experiment) {
+    const auto devices = experiment.devices();
+    if (std::none_of(devices.begin(), devices.end(), [](const Device& device) { return device.is_gpu(); }))
+        return {};
+    const CudaDevices found = find_cuda_devices();
+    for (const Device& device : devices) DS_TRY(check_device(device, found));
+    return {};
+}
+
+Result<LaneEngine> make_engine(const Device& device, int threads, const std::shared_ptr<MemoryLedger>& host) {
+    auto backend = make_backend(device, threads);
+    if (!backend) return backend.error();
+    return LaneEngine{device, *std::move(backend), device.is_gpu() ? std::make_shared<MemoryLedger>() : host};
+}
+
+Result<std::vector<LaneEngine>> make_engines(const Experiment& experiment, int threads,
+                                             const std::shared_ptr<MemoryLedger>& host) {
+    DS_TRY(check_devices(experiment));
+    std::vector<LaneEngine> engines;
+    for (const Device& device : experiment.devices()) {
+        auto engine = make_engine(device, threads, host);
+        if (!engine) return engine.error();
+        engines.push_back(*std::move(engine));
+    }
+    return engines;
+}
+
+LaneEngine& engine_on(std::vector<LaneEngine>& engines, const Device& device) {
+    return *std::find_if(engines.begin(), engines.end(),
+                         [&](const LaneEngine& engine) { return engine.device == device; });
+}
+
+std::optional<GpuMemoryUse> memory_use(const LaneEngine& engine) {
+    if (!engine.device.is_gpu()) return std::nullopt;
+    GpuMemoryUse use;
+    use.owners = engine.ledger->live();
+    return use;
+}
+
+void begin_memory_use(LaneEngine&) {}
+
+void describe_engines(const std::vector<LaneEngine>& engines, Environment& environment) {
+    for (const LaneEngine& engine : engines) {
+        if (!environment.kernels.empty()) environment.kernels += "; ";
+        environment.kernels += engine.backend->description();
+    }
+    const auto computes = [&](const CudaDevice& gpu) {
+        return std::any_of(engines.begin(), engines.end(), [&](const LaneEngine& engine) {
+            return engine.device == Device{Device::Kind::cuda, gpu.index};
+        });
+    };
+    if (std::none_of(engines.begin(), engines.end(),
+                     [](const LaneEngine& engine) { return engine.device.is_gpu(); }))
+        return;
+    const CudaDevices found = find_cuda_devices();
+    for (const CudaDevice& gpu : found.devices) {
+        if (computes(gpu)) environment.gpus.push_back(info_of(gpu));
+    }
+    environment.cuda_driver = found.driver;
+    environment.cuda_runtime = found.runtime;
+    environment.gpu_precision = "f32, TF32 off";
+}
+
+}  // namespace decodescope
