@@ -25,6 +25,7 @@
 #include "ui/chart/line_chart.h"
 #include "ui/chart/view_history.h"
 #include "ui/exactness/exactness_page.h"
+#include "ui/experiment_panel/device_box.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/model_card.h"
 #include "ui/help/fault_help.h"
@@ -310,6 +311,10 @@ void MainWindow::connectSession() {
         updateStatus();
     });
     connect(session, &Session::environmentRead, this, &MainWindow::updateStatus);
+    connect(session, &Session::devicesFound, this, [this](const CudaDevices& found) {
+        m_panel->setDevices(found);
+        updateStatus();
+    });
     connect(session, &Session::modelLoading, this, [this](const ModelRef& ref) {
         m_panel->modelCard()->setStatus(tr("loading …"));
         m_progress->setText(tr("Loading %1").arg(modelTitle(ref)));
@@ -456,8 +461,17 @@ void MainWindow::updateStatus() {
                                                                                 : environment->physical_cores;
         QString device = threads == 1 ? tr("CPU, 1 thread") : tr("CPU, %1 threads").arg(threads);
         device += QStringLiteral(", ") + QString::fromStdString(instructions_in_use());
+        QStringList toolTip{QString::fromStdString(environment->cpu_model)};
+        const CudaDevices* gpus = m_session->devices();
+        const Experiment used = m_data.isEmpty() ? m_panel->experiment() : record.experiment;
+        for (const Device& each : used.devices()) {
+            if (!each.is_gpu()) continue;
+            device += QStringLiteral(" · ") + QString::fromStdString(each.name());
+            if (gpus != nullptr) toolTip << deviceTitle(each, *gpus);
+        }
+        if (gpus != nullptr && gpus->devices.empty()) toolTip << QString::fromStdString(cpu_only(*gpus));
         m_device->setText(device);
-        m_device->setToolTip(QString::fromStdString(environment->cpu_model));
+        m_device->setToolTip(toolTip.join(QLatin1Char('\n')));
         m_kernels->setText(QString::fromStdString(environment->blas).section(QStringLiteral(" ("), 0, 0));
         m_kernels->setToolTip(QString::fromStdString(environment->blas));
     }

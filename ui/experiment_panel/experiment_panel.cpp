@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "ui/experiment_panel/device_box.h"
 #include "ui/experiment_panel/fault_panel.h"
 #include "ui/experiment_panel/form_fields.h"
 #include "ui/experiment_panel/generation_form.h"
@@ -160,6 +161,9 @@ void ExperimentPanel::buildRun(QVBoxLayout* column) {
                        0, mostPasses);
     m_warmup->setSpecialValueText(tr("none"));
     form->addRow(tr("Warm-up"), m_warmup);
+    m_device = comboBox(measuring, "device", tr("Device"), QString());
+    fillDevices(m_device, {}, false);
+    form->addRow(tr("Device"), m_device);
     m_threads = spinBox(measuring, "threads", tr("Compute threads"),
                         tr("Threads that compute; all cores = every physical core"), 0, mostThreads);
     m_threads->setSpecialValueText(tr("all cores"));
@@ -177,6 +181,10 @@ void ExperimentPanel::buildRun(QVBoxLayout* column) {
     for (QSpinBox* box : {m_repetitions, m_warmup, m_threads})
         connect(box, &QSpinBox::valueChanged, this, &ExperimentPanel::changed);
     connect(m_interleave, &QComboBox::currentIndexChanged, this, &ExperimentPanel::changed);
+    connect(m_device, &QComboBox::currentIndexChanged, this, [this] {
+        updateDevices();
+        changed();
+    });
 }
 
 void ExperimentPanel::setExperiment(const Experiment& experiment) {
@@ -189,6 +197,7 @@ void ExperimentPanel::setExperiment(const Experiment& experiment) {
     m_repetitions->setValue(experiment.repetitions);
     m_warmup->setValue(experiment.warmup);
     m_threads->setValue(experiment.threads);
+    chooseDevice(m_device, experiment.device);
     m_interleave->setCurrentIndex(m_interleave->findData(static_cast<int>(experiment.interleave)));
     for (LaneCard* card : m_laneCards) card->setFormVisible(false);
     syncLanes();
@@ -204,6 +213,7 @@ Experiment ExperimentPanel::experiment() const {
     e.repetitions = m_repetitions->value();
     e.warmup = m_warmup->value();
     e.threads = m_threads->value();
+    e.device = chosenDevice(m_device).value_or(Device{});
     e.interleave = static_cast<Interleave>(m_interleave->currentData().toInt());
     e.reference = m_reference < e.lanes.size() ? e.lanes[m_reference].name : std::string();
     return e;
@@ -216,6 +226,19 @@ void ExperimentPanel::setModel(const ModelConfig& config, bool hasTokenizer) {
     m_prompts->setTextPossible(hasTokenizer);
     updateFaults();
     check();
+}
+
+void ExperimentPanel::setDevices(const CudaDevices& found) {
+    m_devices = found;
+    fillDevices(m_device, found, false);
+    updateDevices();
+    check();
+}
+
+// What the lanes are offered, and what "as the experiment" means for them.
+void ExperimentPanel::updateDevices() {
+    const Device device = chosenDevice(m_device).value_or(Device{});
+    for (LaneCard* card : m_laneCards) card->setDevices(m_devices.value_or(CudaDevices{}), device);
 }
 
 void ExperimentPanel::setRunning(bool running) {
@@ -243,6 +266,9 @@ void ExperimentPanel::check() {
     const Experiment e = experiment();
     Result<void> valid = e.validate();
     if (valid && m_config && m_configRef == e.model) valid = check_against_model(e, *m_config);
+    for (const Device& device : e.devices()) {
+        if (valid && m_devices) valid = check_device(device, *m_devices);
+    }
     showProblem(valid ? QString() : QString::fromStdString(valid.error().message));
 }
 
@@ -256,7 +282,8 @@ void ExperimentPanel::showProblem(const QString& sentence) {
         m_laneCards[i]->setProblem(static_cast<int>(i) == lane ? withoutPlace(sentence) : QString());
     const bool placed = prompt >= 0 || (lane >= 0 && static_cast<std::size_t>(lane) < m_laneCards.size());
     static const QRegularExpression measuring(
-        QStringLiteral("^(?:interleave|warmup|repetitions|threads|device|lanes|reference|model)"));
+        QStringLiteral("^(?:interleave|warmup|repetitions|threads|device|lanes|reference|model|The "
+                       "device|There is no device)"));
     const bool ofRun = measuring.match(sentence).hasMatch();
     m_runProblem->setText(placed || !ofRun ? QString() : sentence);
     m_generationProblem->setText(placed || ofRun ? QString() : sentence);
@@ -299,6 +326,7 @@ void ExperimentPanel::syncLanes() {
     for (std::size_t i = 0; i < m_laneCards.size(); ++i)
         m_laneCards[i]->setLane(m_base.lanes[i], static_cast<int>(i), i == m_reference && removable,
                                 removable);
+    updateDevices();
     m_filling = filling;
     updateFaults();
     orderTabs();

@@ -25,7 +25,7 @@ class PromptList;
 class ToneLabel;
 
 /// The experiment as a form: model, prompts, generation, lanes and how often. What is wrong with it stands in
-/// red where it belongs. What the form does not show of an experiment (device) is kept as it came.
+/// red where it belongs.
 class ExperimentPanel : public QWidget {
     Q_OBJECT
 
@@ -42,6 +42,8 @@ public:
     FaultPanel* faults() const { return m_faults; }
     /// Facts of the loaded model; also decides whether a prompt can be text.
     void setModel(const ModelConfig& config, bool hasTokenizer);
+    /// The devices there are.
+    void setDevices(const CudaDevices& found);
     /// While a run goes on the form is read-only, except for the faults.
     void setRunning(bool running);
 
@@ -72,6 +74,7 @@ private:
     void removeLane(std::size_t index);
     void laneEdited(std::size_t index);
     void changed();
+    void updateDevices();
     void updateFaults();
     void check();
     void showProblem(const QString& sentence);
@@ -82,6 +85,7 @@ private:
     QString m_problem;
     std::optional<ModelConfig> m_config;  // of the model that `m_configRef` names
     ModelRef m_configRef;
+    std::optional<CudaDevices> m_devices;  // none = not known yet
 
     QScrollArea* m_scroll;
     QWidget* m_body;
@@ -98,6 +102,7 @@ private:
     QSpinBox* m_warmup;
     QSpinBox* m_threads;
     QComboBox* m_interleave;
+    QComboBox* m_device;
     ToneLabel* m_runProblem;
 };
 

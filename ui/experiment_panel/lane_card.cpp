@@ -171,6 +171,10 @@ void LaneCard::setLane(const LaneSpec& spec, int index, bool reference, bool rem
     updateTexts();
 }
 
+void LaneCard::setDevices(const CudaDevices& found, const Device& ofExperiment) {
+    m_form->setDevices(found, ofExperiment);
+}
+
 void LaneCard::setProblem(const QString& sentence) {
     m_problem->setText(sentence);
     m_problem->setVisible(!sentence.isEmpty());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/backend/cuda/cuda_backend.h"
 #include "engine/experiment/experiment.h"
 #include "ui/theme/card.h"
 
@@ -27,6 +28,8 @@ public:
     /// Fills the card. `index` decides the colour; `reference` whether the others are compared with it.
     void setLane(const LaneSpec& spec, int index, bool reference, bool removable);
     const LaneSpec& lane() const { return m_spec; }
+    /// The devices there are, and the one of the experiment.
+    void setDevices(const CudaDevices& found, const Device& ofExperiment);
     /// What is wrong with the lane, in red; empty = nothing.
     void setProblem(const QString& sentence);
     QString problem() const;

@@ -4,16 +4,20 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
+#include <QLabel>
 #include <QLineEdit>
 #include <QRegularExpression>
 #include <QRegularExpressionValidator>
 #include <QSignalBlocker>
 #include <QSpinBox>
 
+#include "engine/experiment/experiment.h"
 #include "engine/formats/model_source.h"
+#include "ui/experiment_panel/device_box.h"
 #include "ui/experiment_panel/form_fields.h"
 #include "ui/experiment_panel/lane_kinds.h"
 #include "ui/text.h"
+#include "ui/widgets/labels.h"
 
 namespace decodescope {
 
@@ -44,6 +48,7 @@ QString cacheName(CacheKind kind) {
 }  // namespace
 
 LaneForm::LaneForm(QWidget* parent) : QWidget(parent), m_rows(plainForm(this)) {
+    buildDevice();
     buildWeights();
     buildCache();
     buildRequests();
@@ -55,7 +60,32 @@ LaneForm::LaneForm(QWidget* parent) : QWidget(parent), m_rows(plainForm(this)) {
         connect(box, &QComboBox::currentIndexChanged, this, &LaneForm::read);
     for (QLineEdit* edit : {m_prefill, m_draftModel})
         connect(edit, &QLineEdit::textEdited, this, &LaneForm::read);
-    connect(m_share, &QCheckBox::toggled, this, &LaneForm::read);
+    for (QCheckBox* box : {m_share, m_graph}) connect(box, &QCheckBox::toggled, this, &LaneForm::read);
+}
+
+void LaneForm::buildDevice() {
+    m_device = comboBox(this, "laneDevice", tr("Device of the lane"), QString());
+    fillDevices(m_device, m_devices, true);
+    m_rows->addRow(tr("Device"), m_device);
+    m_graph = new QCheckBox(tr("CUDA graph"), this);
+    m_graph->setObjectName(QStringLiteral("laneGraph"));
+    m_graph->setToolTip(
+        tr("Capture the launches of a decode step once and replay them, so that a step costs one "
+           "launch"));
+    m_rows->addRow(m_graph);
+    m_whyNoGraph = mutedLabel({}, this);
+    m_whyNoGraph->setObjectName(QStringLiteral("laneWhyNoGraph"));
+    m_whyNoGraph->setWordWrap(true);
+    m_rows->addRow(m_whyNoGraph);
+}
+
+void LaneForm::setDevices(const CudaDevices& found, const Device& ofExperiment) {
+    m_filling = true;
+    m_devices = found;
+    m_deviceOfExperiment = ofExperiment;
+    fillDevices(m_device, found, true);
+    m_filling = false;
+    updateRows();
 }
 
 void LaneForm::buildWeights() {
@@ -207,6 +237,8 @@ void LaneForm::buildRest() {
 void LaneForm::setLane(const LaneSpec& lane) {
     m_filling = true;
     m_lane = lane;
+    chooseDevice(m_device, lane.device);
+    m_graph->setChecked(lane.cuda_graph);
     choose(m_weights, lane.weights);
     choose(m_kernels, lane.kernels);
     m_cache->clear();
@@ -259,6 +291,8 @@ void LaneForm::readCache() {
 
 void LaneForm::read() {
     if (m_filling) return;
+    m_lane.device = chosenDevice(m_device);
+    m_lane.cuda_graph = m_graph->isChecked();
     m_lane.weights = chosen(m_weights, m_lane.weights);
     m_lane.kernels = chosen(m_kernels, m_lane.kernels);
     readCache();
@@ -292,6 +326,14 @@ void LaneForm::updateRows() {
     const bool continuous = m_lane.batching == Batching::continuous;
     const bool plain = m_lane.mode == LaneMode::cached && m_lane.batching == Batching::single;
     const auto row = [this](QWidget* field, bool visible) { m_rows->setRowVisible(field, visible); };
+    const Device device = m_lane.device.value_or(m_deviceOfExperiment);
+    const QString whyNoGraph = QString::fromStdString(why_no_graph(m_lane, device));
+    row(m_device, !m_devices.devices.empty() || m_lane.device);
+    row(m_graph, device.is_gpu() || m_lane.cuda_graph);
+    // It can always be taken away.
+    m_graph->setEnabled(whyNoGraph.isEmpty() || m_lane.cuda_graph);
+    m_whyNoGraph->setText(tr("Not possible: %1.").arg(whyNoGraph));
+    row(m_whyNoGraph, !whyNoGraph.isEmpty() && (device.is_gpu() || m_lane.cuda_graph));
     row(m_weights, m_lane.kernels == Kernels::packed);
     row(m_cache, !plain && kind != CacheKind::none);
     row(m_dtype, has_dtype(kind));

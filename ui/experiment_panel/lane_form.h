@@ -3,11 +3,13 @@
 
 #include <QWidget>
 
+#include "engine/backend/cuda/cuda_backend.h"
 #include "engine/decode/lane_spec.h"
 
 class QCheckBox;
 class QComboBox;
 class QFormLayout;
+class QLabel;
 class QLineEdit;
 class QSpinBox;
 
@@ -22,11 +24,14 @@ public:
 
     void setLane(const LaneSpec& lane);
     const LaneSpec& lane() const { return m_lane; }
+    /// The devices there are, and the one of the experiment.
+    void setDevices(const CudaDevices& found, const Device& ofExperiment);
 
 signals:
     void edited();
 
 private:
+    void buildDevice();
     void buildWeights();
     void buildCache();
     void buildRequests();
@@ -38,7 +43,12 @@ private:
 
     LaneSpec m_lane;
     bool m_filling = false;
+    CudaDevices m_devices;
+    Device m_deviceOfExperiment;
     QFormLayout* m_rows;
+    QComboBox* m_device;
+    QCheckBox* m_graph;
+    QLabel* m_whyNoGraph;
     QComboBox* m_kernels;
     QComboBox* m_weights;
     QComboBox* m_cache;

@@ -186,6 +186,8 @@ LaneSpec asKind(const LaneSpec& lane, int kind) {
     made.name = lane.name;
     made.faults = lane.faults;
     made.allocation = lane.allocation;
+    made.device = lane.device;
+    made.cuda_graph = lane.cuda_graph;
     made.weights = lane.weights;
     made.kernels = lane.kernels;
     // A window that a forgetting cache needed is no wish for other caches.
@@ -249,6 +251,8 @@ void dropForeignSettings(LaneSpec& lane) {
         if (lane.draft.kind != DraftKind::model) lane.draft.model = plainDraft.model;
     }
     if (lane.mode != LaneMode::beam) lane.beams = plainLane.beams;
+    // Which device it is, is not this lane's alone to say.
+    if (!why_no_graph(lane, Device{Device::Kind::cuda, 0}).empty()) lane.cuda_graph = false;
 }
 
 QString laneDescription(const LaneSpec& spec) {
@@ -267,6 +271,8 @@ QString laneDescription(const LaneSpec& spec) {
         parts << tr("prefill in chunks of %1").arg(prefillText(spec));
     if (spec.weights != WeightType::f32) parts << tr("%1 weights").arg(engineWord(to_string(spec.weights)));
     if (spec.kernels == Kernels::openblas) parts << tr("products by OpenBLAS");
+    if (spec.device) parts << tr("on %1").arg(QString::fromStdString(spec.device->name()));
+    if (spec.cuda_graph) parts << tr("CUDA graph");
     if (spec.allocation == AllocationPolicy::fresh) parts << tr("fresh buffers every step");
     parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));

@@ -12,10 +12,12 @@
 #include "ui/chart/line_chart.h"
 #include "ui/memory/cache_table.h"
 #include "ui/report/definitions.h"
+#include "ui/text.h"
 #include "ui/theme/card.h"
 #include "ui/widgets/bar_button.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/plain_table.h"
+#include "ui/widgets/rows_model.h"
 
 namespace decodescope {
 
@@ -89,6 +91,7 @@ MemoryPage::MemoryPage(const RunData& run, QWidget* parent)
     caches->content()->addWidget(m_table);
     caches->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     column->addWidget(caches);
+    addGpuCard(column);
 
     connect(&run, &RunData::reset, this, &MemoryPage::reset);
     connect(&run, &RunData::appended, this, &MemoryPage::append);
@@ -108,6 +111,54 @@ MemoryPage::Figure MemoryPage::addFigure(const QString& name, const QString& def
     }
     row->addLayout(column, 1);
     return figure;
+}
+
+// Memory of the GPUs that lanes computed on; hidden while there is nothing to say.
+void MemoryPage::addGpuCard(QVBoxLayout* column) {
+    m_gpuCard = new Card(tr("GPU"), tr("when each lane's last repetition ended"), this);
+    m_gpuCard->setObjectName(QStringLiteral("gpuCard"));
+    std::vector<RowsModel::Header> headers = {
+        {tr("Lane")},
+        {tr("Device"), {}, true},
+        {tr("Allocated"), tr("Handed out to tensors of this program")},
+        {tr("Peak"), tr("Most that was handed out since the repetition began")},
+        {tr("Reserved"), tr("Taken from the driver, to hand out")},
+        {tr("GPU used"), tr("Of the whole GPU, by all programs, as its driver says")},
+        {tr("Before"), tr("What was used before anything of the run was loaded")}};
+    std::vector<PlainTable::Column> columns = {{1.4, QStringLiteral("■ static+cuda:0")},
+                                               {1.0, QStringLiteral("cuda:0")}};
+    for (std::size_t owner = 0; owner < n_owner; ++owner)
+        headers.push_back(
+            {engineWord(to_string(static_cast<Owner>(owner))), tr("Live bytes of these tensors on the GPU")});
+    while (columns.size() < headers.size()) columns.push_back({1.0, QStringLiteral("88.8 MiB")});
+    m_gpus = new RowsModel(std::move(headers), this);
+    auto* table = new PlainTable(m_gpuCard);
+    table->setObjectName(QStringLiteral("gpuTable"));
+    table->setAccessibleName(tr("GPU memory of each lane"));
+    table->setTable(m_gpus, columns);
+    m_gpuCard->content()->addWidget(table);
+    m_gpuCard->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    m_gpuCard->hide();
+    column->addWidget(m_gpuCard);
+}
+
+void MemoryPage::updateGpus() {
+    const Record& record = m_data.record();
+    std::vector<std::vector<RowsModel::Cell>> rows;
+    for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        const LaneRecord& lane = record.lanes[i];
+        if (!lane.gpu_memory) continue;
+        const GpuMemoryUse& use = *lane.gpu_memory;
+        auto& row = rows.emplace_back();
+        row.push_back({QString::fromStdString(lane.spec.name), {}, {}, static_cast<int>(i)});
+        row.push_back({QString::fromStdString(record.experiment.device_of(lane.spec).name())});
+        for (const std::int64_t bytes :
+             {use.allocated, use.peak_allocated, use.reserved, use.device_used, use.baseline_used})
+            row.push_back({bytesText(bytes)});
+        for (const std::uint64_t bytes : use.owners) row.push_back({formatBytes(static_cast<double>(bytes))});
+    }
+    m_gpuCard->setVisible(!rows.empty());
+    m_gpus->setRows(std::move(rows));
 }
 
 void MemoryPage::addPeaksRow(QVBoxLayout* column) {
@@ -223,6 +274,7 @@ void MemoryPage::updateCharts() {
 
 void MemoryPage::updateFigures() {
     m_caches->setRecord(m_data.record());
+    updateGpus();
     m_peaks->setText(peaksInWords(m_series.peaks(), m_data.record()));
     const Figure all[] = {m_rss, m_tensors, m_unaccounted, m_heapInUse, m_heapFree, m_heapMapped, m_faults};
     const MemorySample* now = m_series.newest();

@@ -18,9 +18,11 @@ class QVBoxLayout;
 namespace decodescope {
 
 class CacheTableModel;
+class Card;
 class Chart;
 class LineChart;
 class PlainTable;
+class RowsModel;
 
 /// Where the bytes are: tensors by owner under the resident set, what remains unexplained, the allocator's
 /// figures, and each cache's bytes beside the formula.
@@ -56,6 +58,8 @@ private:
     void updateCharts();
     void setUpCharts();
     void updateFigures();
+    void addGpuCard(QVBoxLayout* column);
+    void updateGpus();
     Figure addFigure(const QString& name, const QString& definition, QHBoxLayout* row);
 
     const RunData& m_data;
@@ -74,6 +78,8 @@ private:
     QAction* m_shareAction = nullptr;
     CacheTableModel* m_caches;
     PlainTable* m_table;
+    Card* m_gpuCard = nullptr;
+    RowsModel* m_gpus = nullptr;
     Figure m_rss, m_tensors, m_unaccounted, m_heapInUse, m_heapFree, m_heapMapped, m_faults;
     QElapsedTimer m_sinceFigures;
     bool m_stale = true;

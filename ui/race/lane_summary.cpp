@@ -57,9 +57,10 @@ std::vector<LaneSummary> summarizeLanes(const Record& record) {
         LaneSummary summary;
         summary.name = lane.spec.name;
         summary.faults = lane.spec.faults;
-        summary.weights = weights_words(lane.spec);
+        summary.weights = weights_words(record.experiment, lane.spec);
         summary.weightBytes = lane.weight_bytes;
-        addTimes(summary, lane, record.environment.read_bandwidth_gb_s);
+        addTimes(summary, lane,
+                 read_limit_gb_s(record.environment, record.experiment.device_of(lane.spec).name()));
         addDrafts(summary, lane);
         const StepEvent* fullest = lane.repetitions.empty() ? nullptr : fullest_step(lane.repetitions.back());
         if (fullest != nullptr) summary.kvBytesLive = fullest->kv_bytes_live;

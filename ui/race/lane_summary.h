@@ -33,7 +33,7 @@ struct LaneSummary {
     double againstReference = -1;      ///< speed-up, see `speed_up` of records
     std::string whyNoRatio;            ///< why there is none
     double readGbS = -1;
-    double readShare = -1;      ///< of the measured read bandwidth; may exceed 1 when caches hold the weights
+    double readShare = -1;  ///< of what its device reads at most; may exceed 1 when caches hold the weights
     bool computeBound = false;  ///< many rows share one reading of the weights, so reading is not the limit
     std::int64_t kvBytesLive = -1;               ///< at the fullest step of the newest repetition
     double tokensPerCheck = -1;                  ///< speculation: tokens per decode step

@@ -53,7 +53,10 @@ std::vector<LaneTableModel::Column> columnsFor(const Record& record) {
     };
     using Lane = const LaneRecord&;
     std::vector<Table::Column> columns{Table::lane};
-    if (any([](Lane lane) { return !lane_modifiers(lane.spec).empty(); })) columns.push_back(Table::weights);
+    if (any([&](Lane lane) {
+            return weights_words(record.experiment, lane.spec) != to_string(WeightType::f32);
+        }))
+        columns.push_back(Table::weights);
     if (any([](Lane lane) { return lane.spec.batching == Batching::continuous; }))
         columns.push_back(Table::queue);
     columns.insert(columns.end(), {Table::firstToken, Table::perToken, Table::tokensPerSecond});
@@ -182,7 +185,7 @@ QString LaneTableModel::headerText(Column column) const {
 QString LaneTableModel::headerToolTip(Column column) {
     switch (column) {
         case lane: return tr("One way of decoding");
-        case weights: return tr("What the matrices are computed with, and who multiplies by them");
+        case weights: return tr("What the matrices are computed with, and who multiplies by them where");
         case queue: return definitionOf("queue_ns");
         case firstToken:
             return definitionOf("ttft_ns") + QLatin1Char(' ') + tr("Median over requests and repetitions.");

@@ -163,7 +163,7 @@ QString speedUpCell(const Record& record, std::size_t lane) {
 QString readRateCell(const Record& record, const LaneRecord& lane) {
     const double rate = lane.read_gb_s();
     if (!(rate > 0)) return cell(html(notMeasured()), "muted");
-    const double limit = record.environment.read_bandwidth_gb_s;
+    const double limit = read_limit_gb_s(record.environment, record.experiment.device_of(lane.spec).name());
     const QString share =
         limit > 0
             ? tr("%1 of %2").arg(formatPercent(rate / limit), formatValue(limit, Unit::gigabytes_per_second))

@@ -40,6 +40,19 @@ QString samplingText(const Sampling& sampling) {
     return parts.join(QStringLiteral(", "));
 }
 
+QString gpuText(const GpuInfo& gpu, const Environment& e) {
+    const auto megahertz = [](std::int64_t khz) {
+        return khz < 0 ? tr("not known") : tr("%1 MHz").arg(formatCount(khz / 1000));
+    };
+    return tr("%1, compute capability %2, %3 of memory, driver for CUDA %4, runtime %5, products in %6, "
+              "clocks at "
+              "most %7 (cores) and %8 (memory)")
+        .arg(orUnknown(gpu.name), orUnknown(gpu.compute_capability),
+             gpu.memory_bytes > 0 ? formatBytes(static_cast<double>(gpu.memory_bytes)) : tr("not known"),
+             orUnknown(e.cuda_driver), orUnknown(e.cuda_runtime), orUnknown(e.gpu_precision),
+             megahertz(gpu.core_clock_khz), megahertz(gpu.memory_clock_khz));
+}
+
 }  // namespace
 
 QString promptsText(const Record& record) {
@@ -114,6 +127,8 @@ QList<Fact> environmentFacts(const Environment& e) {
     facts.append({tr("Threads used"), count(e.threads)});
     facts.append({tr("Frequency governor"), orUnknown(e.governor)});
     facts.append({tr("BLAS"), orUnknown(e.blas)});
+    for (const GpuInfo& gpu : e.gpus)
+        facts.append({tr("GPU %1").arg(QString::fromStdString(gpu.device)), gpuText(gpu, e)});
     facts.append({tr("Operating system"), orUnknown(e.os)});
     facts.append({tr("Memory"),
                   e.memory_bytes > 0 ? formatBytes(static_cast<double>(e.memory_bytes)) : tr("not known")});

@@ -62,7 +62,8 @@ Session::Engine Session::realEngine() {
             [](const Experiment& experiment, const LoadedModel& model, std::shared_ptr<MemoryLedger> ledger,
                EventSink& sink, std::stop_token stop, const MachineLimits& limits, RunControl* control) {
                 return run_experiment(experiment, model, std::move(ledger), sink, stop, limits, control);
-            }};
+            },
+            find_cuda_devices};
 }
 
 Session::Session(QObject* parent, Engine engine, std::size_t ringCapacity)
@@ -78,6 +79,7 @@ Session::Session(QObject* parent, Engine engine, std::size_t ringCapacity)
             m_environment = environment;
             emit environmentRead(environment);
         });
+        findDevices();
     });
 }
 
@@ -90,6 +92,14 @@ Session::~Session() {
     m_inspectStop.request_stop();
     m_thread.request_stop();
     m_thread.join();
+}
+
+// On the engine thread: a driver may take seconds to answer.
+void Session::findDevices() {
+    toGui([this, found = m_engine.devices()] {
+        m_devices = found;
+        emit devicesFound(found);
+    });
 }
 
 void Session::loadModel(const ModelRef& ref) {
@@ -345,6 +355,9 @@ void Session::runOnEngine(const Experiment& experiment, RunControl& control, int
         if (number == m_run) forgetControl();
         emit runFinished(record);
     });
+    const auto devices = experiment.devices();
+    if (std::any_of(devices.begin(), devices.end(), [](const Device& device) { return device.is_gpu(); }))
+        findDevices();
 }
 
 // The loaded model stays what it is: another one is only loaded for the time it takes.

@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/backend/cuda/cuda_backend.h"
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
 #include "engine/experiment/events.h"
@@ -84,6 +85,8 @@ public:
         std::function<Result<Record>(const Experiment&, const LoadedModel&, std::shared_ptr<MemoryLedger>,
                                      EventSink&, std::stop_token, const MachineLimits&, RunControl*)>
             run;
+        /// Asked at the start, and after every run on a GPU: what is free on them changes.
+        std::function<CudaDevices()> devices = find_cuda_devices;
     };
     /// `load_model` and `run_experiment`.
     static Engine realEngine();
@@ -163,11 +166,15 @@ public:
     /// Machine and libraries; null until `environmentRead`.
     const Environment* environment() const { return m_environment ? &*m_environment : nullptr; }
 
+    /// GPUs of this machine; null until `devicesFound`.
+    const CudaDevices* devices() const { return m_devices ? &*m_devices : nullptr; }
+
 signals:
     void activityChanged();
     /// `isPaused` or `isHeld` is another one.
     void pauseChanged();
     void environmentRead(const decodescope::Environment& environment);
+    void devicesFound(const decodescope::CudaDevices& found);
     void modelLoading(const decodescope::ModelRef& ref);
     /// How much of the model's files has been read; about ten times a second while it loads.
     void modelProgress(quint64 bytesDone, quint64 bytesTotal);
@@ -205,6 +212,7 @@ private:
     void engineMain(std::stop_token quit);
     bool ensureModel(const ModelRef& ref, std::stop_token stop);
     void runOnEngine(const Experiment& experiment, RunControl& control, int number, std::stop_token stop);
+    void findDevices();
     void setPaused(bool paused);
     void forgetControl();
     using ModelPointer = std::shared_ptr<const LoadedModel>;
@@ -242,6 +250,7 @@ private:
     std::shared_ptr<const LoadedModel> m_model;
     ModelRef m_modelRef;
     std::optional<Environment> m_environment;
+    std::optional<CudaDevices> m_devices;
     QTimer m_drainTimer;
     std::vector<RunEvent> m_batch;
 

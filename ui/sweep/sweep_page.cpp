@@ -164,7 +164,7 @@ std::optional<Sweep> SweepPage::makeSweep(QString* problem) const {
     Sweep sweep;
     sweep.settings = cell_settings_of(choices);
     sweep.settings.model = experiment.model;
-    sweep.settings.lanes = experiment.lanes;
+    sweep.settings.lanes = experiment.placed_lanes();
     sweep.settings.reference = experiment.reference;
     sweep.points = grid->product();
     if (sweep.points.empty()) {
