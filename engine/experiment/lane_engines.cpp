@@ -36,9 +36,12 @@ Result<void> check_devices(const Experiment& experiment) {
 }
 
 Result<LaneEngine> make_engine(const Device& device, int threads, const std::shared_ptr<MemoryLedger>& host) {
-    auto backend = make_backend(device, threads);
-    if (!backend) return backend.error();
-    return LaneEngine{device, *std::move(backend), device.is_gpu() ? std::make_shared<MemoryLedger>() : host};
+    auto made = make_backend(device, threads);
+    if (!made) return made.error();
+    std::unique_ptr<Backend> backend = *std::move(made);
+    auto memory = backend->memory();
+    return LaneEngine{device, std::move(backend),
+                      memory != nullptr ? std::make_shared<MemoryLedger>(std::move(memory)) : host};
 }
 
 Result<std::vector<LaneEngine>> make_engines(const Experiment& experiment, int threads,
