@@ -3203,6 +3203,62 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
         <source>products by OpenBLAS</source>
         <translation>Produkte von OpenBLAS</translation>
     </message>
+    <message>
+        <source>CPU</source>
+        <translation>CPU</translation>
+    </message>
+    <message>
+        <source>as the experiment</source>
+        <translation>wie das Experiment</translation>
+    </message>
+    <message>
+        <source>The device that the experiment names</source>
+        <translation>Das Gerät, das das Experiment nennt</translation>
+    </message>
+    <message>
+        <source>This machine&apos;s processor</source>
+        <translation>Der Prozessor dieses Rechners</translation>
+    </message>
+    <message>
+        <source>%1 · %2 free</source>
+        <translation>%1 · %2 frei</translation>
+    </message>
+    <message>
+        <source>Compute capability %1.%2, %3 of memory, driver for CUDA %4, runtime %5</source>
+        <translation>Compute Capability %1.%2, %3 Speicher, Treiber für CUDA %4, Laufzeit %5</translation>
+    </message>
+    <message>
+        <source>Where this lane computes</source>
+        <translation>Wo diese Spur rechnet</translation>
+    </message>
+    <message>
+        <source>Where lanes compute that do not say otherwise</source>
+        <translation>Wo Spuren rechnen, die nichts anderes sagen</translation>
+    </message>
+    <message>
+        <source>%1 · not here</source>
+        <translation>%1 · nicht vorhanden</translation>
+    </message>
+    <message>
+        <source>on %1</source>
+        <translation>auf %1</translation>
+    </message>
+    <message>
+        <source>CUDA graph</source>
+        <translation>CUDA-Graph</translation>
+    </message>
+    <message>
+        <source>%1 MHz</source>
+        <translation>%1 MHz</translation>
+    </message>
+    <message>
+        <source>%1, compute capability %2, %3 of memory, driver for CUDA %4, runtime %5, products in %6, clocks at most %7 (cores) and %8 (memory)</source>
+        <translation>%1, Compute Capability %2, %3 Speicher, Treiber für CUDA %4, Laufzeit %5, Produkte in %6, Takt höchstens %7 (Kerne) und %8 (Speicher)</translation>
+    </message>
+    <message>
+        <source>GPU %1</source>
+        <translation>GPU %1</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::Actions</name>
@@ -3936,6 +3992,10 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
     <message>
         <source>One whole repetition of each lane, in turn</source>
         <translation>Eine ganze Wiederholung jeder Spur, reihum</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
     </message>
 </context>
 <context>
@@ -5081,6 +5141,26 @@ Abhilfe: %2</translation>
         <source>Products</source>
         <translation>Produkte</translation>
     </message>
+    <message>
+        <source>Device of the lane</source>
+        <translation>Gerät der Spur</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>CUDA graph</source>
+        <translation>CUDA-Graph</translation>
+    </message>
+    <message>
+        <source>Capture the launches of a decode step once and replay them, so that a step costs one launch</source>
+        <translation>Die Starts eines Decode-Schritts einmal aufzeichnen und wiederholen, sodass ein Schritt nur einen Start kostet</translation>
+    </message>
+    <message>
+        <source>Not possible: %1.</source>
+        <translation>Nicht möglich: %1.</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::LaneTableModel</name>
@@ -5258,16 +5338,16 @@ Abhilfe: %2</translation>
         <translation>Gewichte</translation>
     </message>
     <message>
-        <source>What the matrices are computed with, and who multiplies by them</source>
-        <translation>Womit die Matrizen rechnen und wer mit ihnen multipliziert</translation>
-    </message>
-    <message>
         <source> Between lanes with the same bf16 weights up to %1 is rounding, with int8 or int4 %2.</source>
         <translation> Zwischen Spuren mit denselben bf16-Gewichten ist bis %1 Rundung, mit int8 oder int4 bis %2.</translation>
     </message>
     <message>
         <source>Matrices and head: %1</source>
         <translation>Matrizen und Kopf: %1</translation>
+    </message>
+    <message>
+        <source>What the matrices are computed with, and who multiplies by them where</source>
+        <translation>Womit die Matrizen gerechnet werden, und wer wo mit ihnen multipliziert</translation>
     </message>
 </context>
 <context>
@@ -5863,6 +5943,70 @@ Abhilfe: %2</translation>
     <message>
         <source>The peaks of a run appear here.</source>
         <translation>Hier erscheinen die Höchststände eines Laufs.</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>when each lane&apos;s last repetition ended</source>
+        <translation>am Ende der letzten Wiederholung jeder Spur</translation>
+    </message>
+    <message>
+        <source>Lane</source>
+        <translation>Spur</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation>Vergeben</translation>
+    </message>
+    <message>
+        <source>Handed out to tensors of this program</source>
+        <translation>An Tensoren dieses Programms ausgegeben</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation>Spitze</translation>
+    </message>
+    <message>
+        <source>Most that was handed out since the repetition began</source>
+        <translation>Das meiste, was seit Beginn der Wiederholung ausgegeben war</translation>
+    </message>
+    <message>
+        <source>Reserved</source>
+        <translation>Reserviert</translation>
+    </message>
+    <message>
+        <source>Taken from the driver, to hand out</source>
+        <translation>Vom Treiber geholt, um es auszugeben</translation>
+    </message>
+    <message>
+        <source>GPU used</source>
+        <translation>GPU belegt</translation>
+    </message>
+    <message>
+        <source>Of the whole GPU, by all programs, as its driver says</source>
+        <translation>Von der ganzen GPU, durch alle Programme, wie ihr Treiber es sagt</translation>
+    </message>
+    <message>
+        <source>Before</source>
+        <translation>Vorher</translation>
+    </message>
+    <message>
+        <source>What was used before anything of the run was loaded</source>
+        <translation>Was belegt war, bevor etwas von diesem Lauf geladen wurde</translation>
+    </message>
+    <message>
+        <source>Live bytes of these tensors on the GPU</source>
+        <translation>Lebende Bytes dieser Tensoren auf der GPU</translation>
+    </message>
+    <message>
+        <source>GPU memory of each lane</source>
+        <translation>GPU-Speicher jeder Spur</translation>
     </message>
 </context>
 <context>
