@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/backend/cuda/cuda_backend.h"
 #include "engine/experiment/experiment.h"
 #include "engine/model/model_config.h"
 

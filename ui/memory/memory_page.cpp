@@ -132,12 +132,7 @@ void MemoryPage::addGpuCard(QVBoxLayout* column) {
             {engineWord(to_string(static_cast<Owner>(owner))), tr("Live bytes of these tensors on the GPU")});
     while (columns.size() < headers.size()) columns.push_back({1.0, QStringLiteral("88.8 MiB")});
     m_gpus = new RowsModel(std::move(headers), this);
-    auto* table = new PlainTable(m_gpuCard);
-    table->setObjectName(QStringLiteral("gpuTable"));
-    table->setAccessibleName(tr("GPU memory of each lane"));
-    table->setTable(m_gpus, columns);
-    m_gpuCard->content()->addWidget(table);
-    m_gpuCard->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    PlainTable::inCard(m_gpuCard, m_gpus, "gpuTable", tr("GPU memory of each lane"), std::move(columns));
     m_gpuCard->hide();
     column->addWidget(m_gpuCard);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lane cards: every kind of lane and every setting of it, from the list and from files.
+#include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
 #include <QTest>
 
 #include "tests/ui/experiment_panel/panel_fixture.h"
@@ -23,6 +25,20 @@ Experiment forAnyLane(const LaneSpec& lane) {
     return experiment;
 }
 
+CudaDevices twoGpus() {
+    CudaDevices two;
+    two.driver = two.runtime = "13.0";
+    for (const int index : {0, 1}) {
+        CudaDevice& gpu = two.devices.emplace_back();
+        gpu.index = index;
+        gpu.name = index == 0 ? "GPU A" : "GPU B";
+        gpu.compute_major = 9;
+        gpu.memory_bytes = std::uint64_t{4} << 30;
+        gpu.free_bytes = std::uint64_t{1} << 30;
+    }
+    return two;
+}
+
 }  // namespace
 
 class LaneCardTest : public QObject {
@@ -37,6 +53,9 @@ private slots:
     void fieldsOfTheKindAlone();
     void kindsKeepWhatTheyShare();
     void weightsAndProducts();
+    void devices();
+    void graphs();
+    void withoutGpu();
     void prefillTexts_data();
     void prefillTexts();
 };
@@ -107,6 +126,9 @@ void LaneCardTest::everySettingSurvives_data() {
     row("bf16 weights", R"("mode": "naive", "weights": "bf16")");
     row("int4 weights", R"("mode": "cached", "weights": "int4", "cache": {"kind": "kivi", "bits": 2})");
     row("OpenBLAS", R"("mode": "cached", "kernels": "openblas", "cache": {"kind": "paged"})");
+    row("on the CPU", R"("mode": "naive", "device": "cpu")");
+    row("on a GPU", R"("mode": "cached", "device": "cuda:1", "cuda_graph": true, "weights": "bf16",
+        "cache": {"kind": "static"})");
     row("one chunk", R"("mode": "cached", "cache": {"kind": "static"}, "prefill_partition": [3])");
 }
 
@@ -266,6 +288,109 @@ void LaneCardTest::weightsAndProducts() {
     QTest::keyClick(card->findChild<QComboBox*>("laneWeights"), Qt::Key_End);
     QVERIFY(panel.experiment().lanes[1].weights == WeightType::int4);
     QCOMPARE(panel.experiment().lanes[1].name, std::string("mine"));
+}
+
+// The experiment's device and a lane's own, from the lists; a lane is named after its own.
+void LaneCardTest::devices() {
+    ExperimentPanel panel;
+    panel.setExperiment(base());
+    panel.resize(400, 2000);
+    panel.show();
+    panel.setDevices(twoGpus());
+    auto* device = panel.findChild<QComboBox*>("device");
+    QCOMPARE(device->count(), 3);
+    QVERIFY2(device->itemText(1).contains("cuda:0 · GPU A · 1.00 GiB free"), qPrintable(device->itemText(1)));
+    QVERIFY(device->itemData(1, Qt::ToolTipRole).toString().contains("9.0"));
+    QVERIFY(!device->toolTip().contains("CPU only"));
+    device->setCurrentIndex(2);
+    QCOMPARE(panel.experiment().device.name(), std::string("cuda:1"));
+    QVERIFY(panel.experiment().devices() == std::vector<Device>{panel.experiment().device});
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+
+    auto* card = panel.findChild<LaneCard*>("lane1");
+    card->setFormVisible(true);
+    auto* own = card->findChild<QComboBox*>("laneDevice");
+    QVERIFY(own->isVisible());
+    QCOMPARE(own->count(), 4);
+    QTest::keyClick(own, Qt::Key_Down);
+    QVERIFY(panel.experiment().lanes[1].device == Device{});
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("static+cpu"));
+    QVERIFY(laneDescription(panel.experiment().lanes[1]).contains("cpu"));
+    QTest::keyClick(own, Qt::Key_Down);
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("static+cuda:0"));
+    // Another kind of lane stays where it is; another look at the devices changes nothing.
+    chooseKind(card, "paged");
+    panel.setDevices(twoGpus());
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("paged+cuda:0"));
+    QTest::keyClick(own, Qt::Key_Home);
+    QVERIFY(!panel.experiment().lanes[1].device);
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("paged"));
+
+    // What a GPU does not do is said under the lane.
+    chooseKind(card, "kivi4");
+    QVERIFY2(card->problem().contains("is stored on the CPU alone"), qPrintable(card->problem()));
+}
+
+// A graph is offered on a GPU alone, and where it cannot be captured it says why.
+void LaneCardTest::graphs() {
+    ExperimentPanel panel;
+    panel.setExperiment(base());
+    panel.resize(400, 2000);
+    panel.show();
+    panel.setDevices(twoGpus());
+    auto* card = panel.findChild<LaneCard*>("lane1");
+    card->setFormVisible(true);
+    auto* graph = card->findChild<QCheckBox*>("laneGraph");
+    auto* why = card->findChild<QLabel*>("laneWhyNoGraph");
+    QVERIFY(!graph->isVisible() && !why->isVisible());
+    panel.findChild<QComboBox*>("device")->setCurrentIndex(1);
+    QVERIFY(graph->isVisible() && graph->isEnabled() && !why->isVisible());
+    graph->click();
+    QVERIFY(panel.experiment().lanes[1].cuda_graph);
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("static+graph"));
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    // Of another kind there is none, and the box does not keep it for later.
+    chooseKind(card, "concat");
+    QVERIFY(!panel.experiment().lanes[1].cuda_graph);
+    QVERIFY(graph->isVisible() && !graph->isEnabled() && why->isVisible());
+    QVERIFY2(why->text().contains("would read freed memory"), qPrintable(why->text()));
+    // Taking the GPU away leaves a graph that cannot be: it is said, and can be taken back.
+    chooseKind(card, "static");
+    graph->click();
+    panel.findChild<QComboBox*>("device")->setCurrentIndex(0);
+    QVERIFY(graph->isVisible() && graph->isEnabled() && why->isVisible());
+    QVERIFY2(card->problem().contains("needs a GPU"), qPrintable(card->problem()));
+    graph->click();
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    QVERIFY(!graph->isVisible());
+}
+
+// Nothing but a word more is shown where there is no GPU; a file that wants one is kept as it is.
+void LaneCardTest::withoutGpu() {
+    CudaDevices none;
+    none.why_none = "no CUDA driver";
+    ExperimentPanel panel;
+    panel.setExperiment(base());
+    panel.resize(400, 2000);
+    panel.show();
+    panel.setDevices(none);
+    auto* device = panel.findChild<QComboBox*>("device");
+    QCOMPARE(device->count(), 1);
+    QCOMPARE(device->currentText(), QString("CPU"));
+    QVERIFY2(device->toolTip().contains("CPU only: no CUDA driver"), qPrintable(device->toolTip()));
+    auto* card = panel.findChild<LaneCard*>("lane1");
+    card->setFormVisible(true);
+    QVERIFY(!card->findChild<QComboBox*>("laneDevice")->isVisible());
+
+    Experiment elsewhere = base();
+    elsewhere.device = {Device::Kind::cuda, 0};
+    panel.setExperiment(elsewhere);
+    QCOMPARE(device->currentText(), QString("cuda:0 · not here"));
+    QCOMPARE(panel.problem(), QString("The device \"cuda:0\" cannot be used: no CUDA driver."));
+    QCOMPARE(panel.experiment().device.name(), std::string("cuda:0"));
+    QVERIFY(panel.findChild<QLabel*>("runProblem")->isVisible());
+    device->setCurrentIndex(0);
+    QVERIFY(panel.problem().isEmpty());
 }
 
 void LaneCardTest::prefillTexts_data() {

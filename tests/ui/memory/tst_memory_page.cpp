@@ -31,6 +31,7 @@ private slots:
     void sharesAndBytes();
     void copiesAppearWithTheFirst();
     void silentSystemShowsNoNumbers();
+    void lanesOnGpus();
 };
 
 void MemoryPageTest::keepsPeaksWhenThinning_data() {
@@ -363,6 +364,35 @@ void MemoryPageTest::silentSystemShowsNoNumbers() {
     QVERIFY(!page.findChild<QLabel*>("memoryPeaks")->text().contains("RSS"));
     page.setScale(MemoryScale::share);  // of nothing
     QVERIFY(page.chart()->marks().empty());
+}
+
+// What lanes took of a GPU is shown for those that were on one, and nothing of it without any.
+void MemoryPageTest::lanesOnGpus() {
+    RunData run;
+    MemoryPage page(run);
+    page.show();
+    auto* card = page.findChild<QWidget*>("gpuCard");
+    run.show(makeRecord(), nullptr);
+    QVERIFY(!card->isVisible());
+
+    const auto record = makeRecord();
+    record->experiment.device = {Device::Kind::cuda, 1};
+    GpuMemoryUse& use = record->lanes[0].gpu_memory.emplace();
+    use.allocated = 3 << 20;
+    use.peak_allocated = 4 << 20;
+    use.owners = {1 << 20, 2 << 20, 0, 0, 0};
+    run.show(record, nullptr);
+    QVERIFY(card->isVisible());
+    const QAbstractItemModel* table = page.findChild<PlainTable*>("gpuTable")->model();
+    QCOMPARE(table->rowCount(), 1);
+    QStringList cells;
+    for (int i = 0; i < table->columnCount(); ++i) cells << table->index(0, i).data().toString();
+    QCOMPARE(cells.mid(1), (QStringList{"cuda:1", "3.00 MiB", "4.00 MiB", "not measured", "not measured",
+                                        "not measured", "1.00 MiB", "2.00 MiB", "0 B", "0 B", "0 B"}));
+    for (int i = 2; i < table->columnCount(); ++i)
+        QVERIFY(!table->headerData(i, Qt::Horizontal, Qt::ToolTipRole).toString().isEmpty());
+    run.show(makeRecord(), nullptr);
+    QVERIFY(!card->isVisible());
 }
 
 QTEST_MAIN(MemoryPageTest)

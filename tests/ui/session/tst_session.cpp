@@ -124,6 +124,7 @@ private slots:
     void keepsTheModelWhenAnotherFails();
     void aModelFileCutShortEndsTheRun();
     void stopAtRandomMomentsFreesCaches();
+    void tellsTheDevices();
     void liveDataEqualsTheRecord_data();
     void liveDataEqualsTheRecord();
 };
@@ -404,6 +405,33 @@ void SessionTest::stopAtRandomMomentsFreesCaches() {
         QTRY_COMPARE(session.activity(), Session::Activity::idle);
     }
     QCOMPARE(n_failed, 0);
+}
+
+// At the start, and again when a run may have changed what is free on a GPU.
+void SessionTest::tellsTheDevices() {
+    std::atomic<int> asked{0};
+    Session::Engine engine = burstEngine(3);
+    engine.devices = [&asked] {
+        ++asked;
+        CudaDevices found;
+        found.why_none = "no CUDA driver";
+        return found;
+    };
+    Session session(nullptr, engine);
+    QVERIFY(session.devices() == nullptr);
+    QTRY_VERIFY(session.devices() != nullptr);
+    QCOMPARE(session.devices()->why_none, std::string("no CUDA driver"));
+    int finished = 0;
+    connect(&session, &Session::runFinished, this, [&] { ++finished; });
+    Experiment experiment = tinyExperiment(2);
+    session.run(experiment);
+    QTRY_COMPARE_WITH_TIMEOUT(finished, 1, 60'000);
+    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QCOMPARE(asked.load(), 1);
+    experiment.device = {Device::Kind::cuda, 0};
+    session.run(experiment);
+    QTRY_COMPARE_WITH_TIMEOUT(finished, 2, 60'000);
+    QTRY_COMPARE(asked.load(), 2);
 }
 
 void SessionTest::liveDataEqualsTheRecord_data() {
