@@ -23,7 +23,7 @@ struct Approximate {
     double limit;
 };
 
-std::vector<Approximate> approximate_caches(const ModelConfig& config) {
+std::vector<Approximate> approximate_caches(const ModelConfig& config, const Device& device) {
     CacheSpec half;
     half.kind = CacheKind::static_;
     half.dtype = DType::f16;
@@ -36,8 +36,8 @@ std::vector<Approximate> approximate_caches(const ModelConfig& config) {
     kivi.kind = CacheKind::kivi;
     kivi.group = 4;
     kivi.residual = 4;
-    // Its groups must divide head_dim, and its bits fill bytes.
-    if (config.head_dim % 4 != 0) return caches;
+    // Its groups must divide head_dim, and its bits fill bytes; and no GPU has it.
+    if (config.head_dim % 4 != 0 || device.is_gpu()) return caches;
     caches.push_back({"kivi, 4 bits", kivi, INFINITY});
     kivi.bits = 2;
     caches.push_back({"kivi, 2 bits", kivi, INFINITY});
@@ -50,13 +50,13 @@ public:
 
     Result<void> run() {
         DS_TRY(make_reference());
-        for (const auto& [name, spec] : exact_caches()) {
+        for (const auto& [name, spec] : exact_caches(context_.device())) {
             DS_TRY(check_lane(name, spec, f32_error_limit));
             DS_TRY(check_partitions(name, spec));
             DS_TRY(check_rollback(name, spec));
             DS_TRY(check_isolation(name, spec));
         }
-        for (const Approximate& cache : approximate_caches(context_.config())) {
+        for (const Approximate& cache : approximate_caches(context_.config(), context_.device())) {
             DS_TRY(check_lane(cache.name, cache.spec, cache.limit));
             DS_TRY(check_isolation(cache.name, cache.spec));
         }
@@ -217,7 +217,7 @@ private:
     Result<void> check_capacity() {
         const Ids ids = context_.random_ids(prompt_a, context_.prompt_length() + 1);
         const int n = static_cast<int>(ids.size());
-        for (const auto& [name, spec] : exact_caches()) {
+        for (const auto& [name, spec] : exact_caches(context_.device())) {
             if (spec.kind == CacheKind::concat) continue;
             auto cache = context_.new_cache(spec, 1, {n - 1, n - 1, 0, {}});
             if (!cache) return cache.error();
@@ -244,7 +244,7 @@ private:
         const Ids b = context_.random_ids(prompt_b, context_.prompt_length());
         const Ids next = context_.random_ids(prompt_b + 1, 2);
         if (context_.prompt_length() + 2 > context_.config().n_positions) return {};
-        for (const auto& [name, spec] : exact_caches()) {
+        for (const auto& [name, spec] : exact_caches(context_.device())) {
             if (spec.kind == CacheKind::kivi) continue;
             auto cache =
                 context_.new_cache(spec, 2, {context_.prompt_length() + 2, context_.prompt_length(), 0, {}});

@@ -19,6 +19,11 @@ Result<void> check_model(VerifyContext& context) {
     }
     context.add("finite logits", "no NaN, no infinity",
                 fmt::format("{} of {} not finite", bad, rows->size() * rows->front().size()), bad == 0);
+    if (context.device().is_gpu()) {
+        const auto on_cpu = context.cpu_rows(ids);
+        if (!on_cpu) return on_cpu.error();
+        context.add_equal(fmt::format("{} = CPU", context.device().name()), worst_error(*rows, *on_cpu));
+    }
     if (ids.size() < 2) return {};
     ids.back() = (ids.back() + 1) % context.config().vocab;
     auto changed = context.naive_rows(ids);

@@ -15,7 +15,8 @@ namespace decodescope {
 
 VerifyContext::VerifyContext(const LoadedModel& model, const VerifyOptions& options,
                              std::shared_ptr<MemoryLedger> ledger, std::stop_token stop)
-    : weights_(model.weights),
+    : source_(model.weights),
+      weights_(model.weights),
       ledger_(std::move(ledger)),
       stop_(std::move(stop)),
       seed_(options.seed),
@@ -67,14 +68,27 @@ Rows VerifyContext::to_rows(std::span<const float> logits) const {
     return rows;
 }
 
-Result<Rows> VerifyContext::naive_rows(const Ids& ids, Window window) {
+Result<Rows> VerifyContext::rows_on(const LaneEngine& engine, const Weights& weights, Workspace& workspace,
+                                    const Ids& ids, Window window) {
     CallTokens call;
     call.add_row(ids, 0);
-    const auto output =
-        forward(*weights_, call, all_rows(call), nullptr, effective_window(window, config().window),
-                *workspace_, *engine_.backend, stop_);
+    const auto output = forward(weights, call, all_rows(call), nullptr,
+                                effective_window(window, config().window), workspace, *engine.backend, stop_);
     if (!output) return output.error();
     return to_rows(output->logits);
+}
+
+Result<Rows> VerifyContext::naive_rows(const Ids& ids, Window window) {
+    return rows_on(engine_, *weights_, *workspace_, ids, window);
+}
+
+Result<Rows> VerifyContext::cpu_rows(const Ids& ids) {
+    const auto engine = make_engine({}, threads_, ledger_);
+    if (!engine) return engine.error();
+    const auto weights = engine->backend->prepare(source_, WeightType::f32, ledger_, stop_);
+    if (!weights) return weights.error();
+    Workspace workspace(ledger_);
+    return rows_on(*engine, **weights, workspace, ids, {});
 }
 
 Result<std::unique_ptr<KvCache>> VerifyContext::new_cache(const CacheSpec& spec, int batch,
@@ -174,7 +188,7 @@ LaneSpec lane_of(std::string name, LaneMode mode, const CacheSpec& cache) {
     return spec;
 }
 
-std::vector<std::pair<std::string, CacheSpec>> exact_caches() {
+std::vector<std::pair<std::string, CacheSpec>> exact_caches(const Device& device) {
     CacheSpec concat;
     concat.kind = CacheKind::concat;
     CacheSpec fixed;
@@ -187,11 +201,10 @@ std::vector<std::pair<std::string, CacheSpec>> exact_caches() {
     CacheSpec kivi;
     kivi.kind = CacheKind::kivi;
     kivi.residual = 1 << 16;
-    return {{"concat", concat},
-            {"static", fixed},
-            {"paged", paged},
-            {"paged, blocks of 3", small_blocks},
-            {"kivi, all residual", kivi}};
+    std::vector<std::pair<std::string, CacheSpec>> caches = {
+        {"concat", concat}, {"static", fixed}, {"paged", paged}, {"paged, blocks of 3", small_blocks}};
+    if (!device.is_gpu()) caches.emplace_back("kivi, all residual", kivi);
+    return caches;
 }
 
 }  // namespace decodescope

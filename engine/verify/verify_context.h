@@ -76,6 +76,7 @@ public:
     /// Of what is stored on the device.
     const std::shared_ptr<MemoryLedger>& ledger() const { return engine_.ledger; }
     Backend& backend() { return *engine_.backend; }
+    const Device& device() const { return device_; }
 
     void add(std::string name, std::string expected, std::string found, bool held);
     /// Equal up to the rounding of f32.
@@ -86,6 +87,8 @@ public:
     Rows to_rows(std::span<const float> logits) const;
     /// Logits of every position of `ids` from one call without a cache.
     Result<Rows> naive_rows(const Ids& ids, Window window = {});
+    /// The same on the CPU.
+    Result<Rows> cpu_rows(const Ids& ids);
     Result<std::unique_ptr<KvCache>> new_cache(const CacheSpec& spec, int batch, const KvRoom& room);
     /// Appends `ids` as one call to row `row` of `cache` and returns the logits of all of them.
     Result<Rows> feed(KvCache& cache, int row, const Ids& ids, Window window = {});
@@ -101,8 +104,12 @@ public:
                              TokenFeed* feed = nullptr, const AfterStep& after_step = {});
 
 private:
+    Result<Rows> rows_on(const LaneEngine& engine, const Weights& weights, Workspace& workspace,
+                         const Ids& ids, Window window);
+
+    std::shared_ptr<const Weights> source_;  // as they were loaded
     std::shared_ptr<const Weights> weights_;
-    std::shared_ptr<MemoryLedger> ledger_;
+    std::shared_ptr<MemoryLedger> ledger_;  // of the processor's memory
     std::stop_token stop_;
     std::uint64_t seed_;
     std::function<void(const VerifyCheck&)> on_check_;
@@ -133,8 +140,9 @@ private:
 
 /// A lane of one mode and cache kind with everything else as it is by default.
 LaneSpec lane_of(std::string name, LaneMode mode, const CacheSpec& cache = {});
-/// Every cache kind that must agree with naive decoding, with a name and settings that meet its borders.
-std::vector<std::pair<std::string, CacheSpec>> exact_caches();
+/// Every cache kind of `device` that must agree with naive decoding, with a name and settings that meet its
+/// borders.
+std::vector<std::pair<std::string, CacheSpec>> exact_caches(const Device& device);
 
 /// The groups of checks, in the order they are made.
 Result<void> check_model(VerifyContext& context);
