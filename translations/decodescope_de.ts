@@ -5349,6 +5349,14 @@ Abhilfe: %2</translation>
         <source>What the matrices are computed with, and who multiplies by them where</source>
         <translation>Womit die Matrizen gerechnet werden, und wer wo mit ihnen multipliziert</translation>
     </message>
+    <message>
+        <source>What this GPU reads at most is not known</source>
+        <translation>Was diese GPU höchstens liest, ist nicht bekannt</translation>
+    </message>
+    <message>
+        <source>%1 of what the GPU&apos;s memory reads at most, as its driver states it</source>
+        <translation>%1 dessen, was der Speicher der GPU laut ihrem Treiber höchstens liest</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::LineChart</name>

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
 #include "engine/plan/accounting.h"
 
@@ -33,10 +35,12 @@ double over(double amount, double speed) {
 }  // namespace
 
 SpeedProbe probe_speed(const CellSettings& settings, const LoadedModel& model,
-                       const std::shared_ptr<MemoryLedger>& ledger, int threads, std::stop_token stop) {
+                       const std::shared_ptr<MemoryLedger>& ledger, int threads, const Device& device,
+                       std::stop_token stop) {
     CellSettings quick = settings;
-    const auto lane = lane_from_name("static");
+    auto lane = lane_from_name("static");
     if (!lane) return {};
+    lane->device = device;
     quick.lanes = {*lane};
     quick.reference.clear();
     quick.repetitions = 2;
@@ -78,24 +82,29 @@ double SweepEstimate::most_s() const {
 SweepEstimate estimate_sweep(const Sweep& sweep, const LoadedModel& model,
                              const std::shared_ptr<MemoryLedger>& ledger, std::stop_token stop) {
     SweepEstimate estimate;
-    std::map<int, SpeedProbe> probes;
+    const CellSettings& settings = sweep.settings;
+    std::map<std::pair<int, std::string>, SpeedProbe> probes;
+    const auto probe_of = [&](const LaneSpec& lane, int threads) -> const SpeedProbe& {
+        const Device device = lane.device.value_or(Device{});
+        const auto [found, added] = probes.try_emplace({threads, device.name()});
+        if (added) found->second = probe_speed(settings, model, ledger, threads, device, stop);
+        return found->second;
+    };
     auto numbers = sweep.own_points();
     if (sweep.repeat_first && numbers.size() > 1) numbers.push_back(numbers.front());
-    const CellSettings& settings = sweep.settings;
     for (const std::size_t number : numbers) {
         SweepEstimate::Point point;
         point.number = number;
         point.shape = sweep.points[number];
-        const int threads = point.shape.n_threads;
-        if (!probes.contains(threads)) probes[threads] = probe_speed(settings, model, ledger, threads, stop);
         const ModelConfig& config = model.weights->config;
         const Experiment experiment = experiment_of(point.shape, settings, config, &point.refused);
         point.n_lane = experiment.lanes.size();
         TestShape warm = point.shape;
         warm.n_gen = std::min(warm.n_gen, warmup_steps);
         for (const LaneSpec& lane : experiment.lanes) {
-            const double once = estimate_ns(point.shape, lane, config, probes[threads]) / 1e9;
-            const double warmup = settings.warmup * estimate_ns(warm, lane, config, probes[threads]) / 1e9;
+            const SpeedProbe& probe = probe_of(lane, point.shape.n_threads);
+            const double once = estimate_ns(point.shape, lane, config, probe) / 1e9;
+            const double warmup = settings.warmup * estimate_ns(warm, lane, config, probe) / 1e9;
             point.least_s += warmup + settings.repetitions * once;
         }
         point.most_s =

@@ -10,14 +10,15 @@
 
 namespace decodescope {
 
-/// How fast this model runs on this machine with a number of threads, from two short tests.
+/// How fast this model runs on a device of this machine, with a number of threads, from two short tests.
 struct SpeedProbe {
     double flop_per_ns = 0;  ///< of a prefill
     double byte_per_ns = 0;  ///< of decode steps: weights and cache entries that must be read
 };
 /// Takes about a second for a small model. What could not be measured is 0.
 SpeedProbe probe_speed(const CellSettings& settings, const LoadedModel& model,
-                       const std::shared_ptr<MemoryLedger>& ledger, int threads, std::stop_token stop = {});
+                       const std::shared_ptr<MemoryLedger>& ledger, int threads, const Device& device,
+                       std::stop_token stop = {});
 
 /// One repetition of a test on one lane, roughly: arithmetic of prompts and of naive steps at the speed of
 /// the probe's prefill, decode steps at its reading speed.

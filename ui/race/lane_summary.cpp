@@ -59,6 +59,7 @@ std::vector<LaneSummary> summarizeLanes(const Record& record) {
         summary.faults = lane.spec.faults;
         summary.weights = weights_words(record.experiment, lane.spec);
         summary.weightBytes = lane.weight_bytes;
+        summary.limitStated = record.experiment.device_of(lane.spec).is_gpu();
         addTimes(summary, lane,
                  read_limit_gb_s(record.environment, record.experiment.device_of(lane.spec).name()));
         addDrafts(summary, lane);

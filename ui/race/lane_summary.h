@@ -34,6 +34,7 @@ struct LaneSummary {
     std::string whyNoRatio;            ///< why there is none
     double readGbS = -1;
     double readShare = -1;  ///< of what its device reads at most; may exceed 1 when caches hold the weights
+    bool limitStated = false;   ///< what that device reads is what a driver says, not measured
     bool computeBound = false;  ///< many rows share one reading of the weights, so reading is not the limit
     std::int64_t kvBytesLive = -1;               ///< at the fullest step of the newest repetition
     double tokensPerCheck = -1;                  ///< speculation: tokens per decode step

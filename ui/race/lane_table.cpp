@@ -317,6 +317,11 @@ QString LaneTableModel::toolTip(const LaneSummary& s, Column column) {
             return tr("Every step pushes many positions through the weights it reads, so that arithmetic is "
                       "the limit and not reading: %1")
                 .arg(formatValue(s.readGbS, Unit::gigabytes_per_second));
+        if (s.limitStated) {
+            if (s.readShare < 0) return tr("What this GPU reads at most is not known");
+            return tr("%1 of what the GPU's memory reads at most, as its driver states it")
+                .arg(formatPercent(s.readShare));
+        }
         if (s.readShare < 0) return tr("The read rate of this machine was not measured");
         if (s.readShare > 1)
             return tr("%1 of the memory's read rate: the weights fit into the processor's caches, which are "
