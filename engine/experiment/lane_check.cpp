@@ -331,8 +331,7 @@ std::string why_no_graph(const LaneSpec& lane, const Device& device) {
         case CacheKind::static_: break;
         case CacheKind::concat:
             return "a concat cache moves its storage at every step, so that a captured graph would read "
-                   "freed "
-                   "memory";
+                   "freed memory";
         case CacheKind::paged:
             return "a paged cache takes blocks as it grows, which a captured graph does not see";
         default:
@@ -343,8 +342,7 @@ std::string why_no_graph(const LaneSpec& lane, const Device& device) {
         return "the rows of a continuous batch come and go, which a captured graph does not see";
     if (lane.allocation != AllocationPolicy::reused)
         return "buffers that are allocated afresh move at every step, so that a captured graph would write "
-               "to "
-               "freed memory";
+               "to freed memory";
     return {};
 }
 
