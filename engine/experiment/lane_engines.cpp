@@ -65,10 +65,22 @@ std::optional<GpuMemoryUse> memory_use(const LaneEngine& engine) {
     if (!engine.device.is_gpu()) return std::nullopt;
     GpuMemoryUse use;
     use.owners = engine.ledger->live();
+    const auto told = engine.backend->memory() != nullptr ? engine.backend->memory()->use() : std::nullopt;
+    if (!told) return use;
+    const auto bytes = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
+    use.allocated = bytes(told->allocated);
+    use.reserved = bytes(told->reserved);
+    use.peak_allocated = bytes(told->peak_allocated);
+    use.peak_reserved = bytes(told->peak_reserved);
+    use.device_used = bytes(told->device_used);
+    use.device_total = bytes(told->device_total);
+    use.baseline_used = bytes(told->baseline_used);
     return use;
 }
 
-void begin_memory_use(LaneEngine&) {}
+void begin_memory_use(LaneEngine& engine) {
+    if (const auto memory = engine.backend->memory()) memory->reset_peak();
+}
 
 void describe_engines(const std::vector<LaneEngine>& engines, Environment& environment) {
     for (const LaneEngine& engine : engines) {
