@@ -46,6 +46,7 @@ FinishReason finish_reason(ErrorKind kind) {
 
 Lane::Lane(const LaneSpec& spec, LaneContext context)
     : spec_(spec), context_(std::move(context)), workspace_(context_.ledger, spec.allocation) {
+    workspace_.set_graph(spec.cuda_graph);
     // `make_lane` has refused what is not known.
     if (const auto faults = fault_set(spec_)) faults_ = *faults;
 }

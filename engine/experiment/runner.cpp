@@ -127,7 +127,7 @@ public:
         for (std::size_t i = 0; i < experiment_.lanes.size(); ++i) {
             const LaneSpec& spec = experiment_.lanes[i];
             LaneEngine& engine = engine_on(engines_, experiment_.device_of(spec));
-            LaneContext context{weights_, nullptr, engine.backend.get(), engine.ledger};
+            LaneContext context{weights_, nullptr, engine.backend.get(), engine.ledger, ledger_};
             if (spec.mode == LaneMode::speculative && spec.draft.kind == DraftKind::model) {
                 auto draft = load_model(spec.draft.model, ledger_, {stop_, {}});
                 if (!draft) return draft.error();

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whole runs with a (pretended) GPU beside the CPU: experiments, records and `verify`.
+#include <QTest>
+
+#include "engine/experiment/record_json.h"
+#include "engine/experiment/runner.h"
+#include "engine/model/preset.h"
+#include "engine/verify/verify_model.h"
+#include "tests/cuda_shim/shim.h"
+
+using namespace decodescope;
+
+namespace {
+
+class NobodyLooks final : public EventSink {
+public:
+    void run_started(const RunStarted&) override {}
+    void step_done(const StepEvent&) override {}
+    void token_done(const TokenEvent&) override {}
+    void repetition_done(std::int32_t, std::int32_t, FinishReason) override {}
+    void run_finished(FinishReason) override {}
+};
+
+Result<Record> run(const char* preset, const std::vector<const char*>& lanes) {
+    const auto ledger = std::make_shared<MemoryLedger>();
+    const LoadedModel model{*random_weights(*preset_config(preset), 5, ledger), nullptr};
+    Experiment experiment;
+    experiment.model = {.path = {}, .preset = preset, .seed = 5};
+    experiment.prompts[0].kind = PromptSpec::Kind::ids;
+    experiment.prompts[0].ids = {3, 1, 4, 15, 9, 2, 6};
+    experiment.new_tokens = 20;
+    experiment.threads = 1;
+    experiment.repetitions = 2;
+    for (const char* name : lanes) {
+        auto lane = lane_from_name(name);
+        if (!lane) return lane.error();
+        experiment.lanes.push_back(*std::move(lane));
+    }
+    if (const auto valid = experiment.validate(); !valid) return valid.error();
+    NobodyLooks sink;
+    return run_experiment(experiment, model, ledger, sink, {}, {10.0, 10.0, ""});
+}
+
+}  // namespace
+
+class TestCudaRuns : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init() { cuda_shim::configure({}); }
+    void cleanup() { QCOMPARE(cuda_shim::live(), cuda_shim::Live{}); }
+
+    void lanesOnBothDevicesAgree_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::newRow("gpt2") << "tiny";
+        QTest::newRow("llama") << "tiny-llama";
+    }
+    void lanesOnBothDevicesAgree() {
+        QFETCH(QString, preset);
+        const std::vector<const char*> lanes{"naive",         "naive+cuda:0",        "concat+cuda:0",
+                                             "static+cuda:0", "static+cuda:0+graph", "paged+cuda:0"};
+        const auto record = run(preset.toUtf8().constData(), lanes);
+        QVERIFY2(record, record ? "" : record.error().message.c_str());
+        QCOMPARE(record->status, FinishReason::length);
+        const auto expected = record->lanes[0].repetitions[0].tokens();
+        QCOMPARE(expected.size(), std::size_t{20});
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+            const LaneRecord& lane = record->lanes[i];
+            for (const RepetitionRecord& repetition : lane.repetitions) {
+                QCOMPARE(repetition.tokens(), expected);
+                for (const StepEvent& step : repetition.steps)
+                    QVERIFY2(step.comparison.relative_error < 1e-4, lanes[i]);
+            }
+            QCOMPARE(lane.gpu_memory.has_value(), i > 0);
+            if (i == 0) continue;
+            QVERIFY(lane.gpu_memory->allocated > 0);
+            QVERIFY(lane.gpu_memory->peak_allocated >= lane.gpu_memory->allocated);
+            QVERIFY(lane.gpu_memory->reserved >= lane.gpu_memory->allocated);
+        }
+        QCOMPARE(record->environment.gpus.size(), std::size_t{1});
+        QCOMPARE(record->environment.gpu_precision, std::string("f32, TF32 off"));
+        QVERIFY(!record->environment.cuda_driver.empty());
+    }
+
+    void aGraphChangesNoBit() {
+        const auto record = run("tiny", {"static+cuda:0", "static+cuda:0+graph"});
+        QVERIFY2(record, record ? "" : record.error().message.c_str());
+        for (const RepetitionRecord& repetition : record->lanes[1].repetitions) {
+            for (const StepEvent& step : repetition.steps) QCOMPARE(step.comparison.max_abs_error, 0.0);
+        }
+        QVERIFY(cuda_shim::counts().graph_launches > 0);
+    }
+
+    void whatAGpuCannotDoIsRefusedBeforeTheRun_data() {
+        QTest::addColumn<QString>("lane");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("int8") << "static+cuda:0+weights-int8"
+                              << "expected \"f32\", \"f16\" or \"bf16\"";
+        QTest::newRow("kivi") << "kivi+cuda:0"
+                              << "stored on the CPU alone";
+        QTest::newRow("fault") << "static+cuda:0+position-restart"
+                               << "faults are made on the CPU alone";
+        QTest::newRow("graph of concat") << "concat+cuda:0+graph"
+                                         << "moves its storage at every step";
+        QTest::newRow("graph of the CPU") << "static+graph"
+                                          << "needs a GPU";
+    }
+    void whatAGpuCannotDoIsRefusedBeforeTheRun() {
+        QFETCH(QString, lane);
+        QFETCH(QString, says);
+        const auto record = run("tiny", {lane.toUtf8().constData()});
+        QVERIFY(!record);
+        QCOMPARE(exit_code(record.error().kind), 2);
+        QVERIFY2(QString::fromStdString(record.error().message).contains(says),
+                 record.error().message.c_str());
+    }
+
+    void aGpuThatFailsEndsTheRunWithASentence() {
+        cuda_shim::Settings settings;
+        settings.memory_bytes = std::uint64_t{1} << 20;
+        cuda_shim::configure(settings);
+        const auto record = run("tiny", {"static+cuda:0"});
+        const std::string said =
+            record ? record->reason + record->lanes[0].repetitions[0].reason : record.error().message;
+        QVERIFY2(QString::fromStdString(said).contains("memory"), said.c_str());
+    }
+
+    void verifyHolds_data() {
+        QTest::addColumn<QString>("preset");
+        for (const char* preset : {"tiny", "tiny-llama", "tiny-window"}) QTest::newRow(preset) << preset;
+    }
+    void verifyHolds() {
+        QFETCH(QString, preset);
+        const auto ledger = std::make_shared<MemoryLedger>();
+        const LoadedModel model{*random_weights(*preset_config(preset.toStdString()), 1, ledger), nullptr};
+        VerifyOptions options;
+        options.threads = 1;
+        options.device = Device{Device::Kind::cuda, 0};
+        const auto report = verify_model(model, options, ledger);
+        QVERIFY2(report, report ? "" : report.error().message.c_str());
+        QVERIFY(report->checks.size() >= 10);
+        for (const VerifyCheck& check : report->checks)
+            QVERIFY2(check.held, (check.name + ": " + check.found).c_str());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCudaRuns)
+#include "tst_cuda_runs.moc"
