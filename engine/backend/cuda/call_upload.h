@@ -20,6 +20,8 @@ public:
 
     /// Queues the upload. The call before it must be over.
     Result<void> upload(const ForwardCall& call);
+    /// Gives the device memory back until the next call.
+    void release() { block_.release(); }
     const CallArrays& arrays() const { return arrays_; }
     const std::int32_t* logit_rows() const { return logit_rows_; }
     /// Room for one number per wanted row of logits.

@@ -72,6 +72,7 @@ public:
           graphs_(memory_) {}
 
     ~CudaBackend() override {
+        memory_->set_on_trim(nullptr);
         memory_->note(memory_->wait());
         for (const cudaEvent_t event : {begin_, end_}) {
             if (event != nullptr) memory_->note(checked(cudaEventDestroy(event), "cudaEventDestroy"));
@@ -87,6 +88,10 @@ public:
             fmt::format("{} (sm_{}{}); CUDA {}, driver {}, cuBLAS {}.{}.{}; TF32 {}", device.name,
                         device.compute_major, device.compute_minor, found.runtime, found.driver,
                         cublas / 10000, cublas / 100 % 100, cublas % 100, options.tf32 ? "on" : "off");
+        memory_->set_on_trim([this] {
+            graphs_.clear();
+            upload_.release();
+        });
         return memory_->mark_baseline();
     }
 

@@ -112,6 +112,7 @@ void CudaMemory::reset_peak() {
 }
 
 void CudaMemory::trim() {
+    if (on_trim_) on_trim_();
     // Blocks that were freed are free when the stream has come to that.
     note(wait());
     note(checked(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo"));

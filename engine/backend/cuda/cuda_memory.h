@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "engine/core/memory.h"
 #include "engine/core/result.h"
@@ -47,6 +49,8 @@ public:
     Result<void> wait();
     /// What is used now is what was there before anything was allocated.
     Result<void> mark_baseline();
+    /// What `trim` does first: gives back what a backend keeps between calls.
+    void set_on_trim(std::function<void()> on_trim) { on_trim_ = std::move(on_trim); }
     /// While a graph is captured, nothing can be allocated.
     void set_capturing(bool on) { capturing_ = on; }
 
@@ -61,6 +65,7 @@ private:
     std::uint64_t baseline_used_ = 0;
     Result<void> failure_;
     bool capturing_ = false;
+    std::function<void()> on_trim_;
 };
 
 /// Memory of the processor that the GPU reads and writes by itself while the processor goes on.
@@ -94,10 +99,9 @@ public:
     Result<void> reserve(std::size_t bytes);
     std::size_t size_bytes() const { return bytes_; }
     std::byte* data() const { return data_; }
-
-private:
     void release();
 
+private:
     std::shared_ptr<CudaMemory> memory_;
     std::byte* data_ = nullptr;
     std::size_t bytes_ = 0;

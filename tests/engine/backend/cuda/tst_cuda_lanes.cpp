@@ -96,8 +96,10 @@ private slots:
         TwoMachines machines(preset.toUtf8().constData(), headDim);
         const LaneSpec spec = test::named(lane.toStdString());
         std::string error;
+        DeviceMemory& memory = *machines.cuda.backend->memory();
+        const std::uint64_t base = memory.use()->device_used;
         const auto reference_lane = machines.lane(spec, false, &error);
-        const auto gpu_lane = machines.lane(spec, true, &error);
+        auto gpu_lane = machines.lane(spec, true, &error);
         QVERIFY2(reference_lane && gpu_lane, error.c_str());
         const Trail reference = follow(*reference_lane, three_requests(9));
         const Trail found = follow(*gpu_lane, three_requests(9));
@@ -109,6 +111,12 @@ private slots:
         if (limit < 1e-3) QCOMPARE(found.tokens, reference.tokens);
         QVERIFY(machines.cuda.backend->device_seconds().value_or(-1) >= 0);
         QCOMPARE(cuda_shim::counts().open_ranges, 0);
+        QVERIFY(memory.use()->device_used > base);
+        gpu_lane.reset();
+        memory.trim();
+        QCOMPARE(machines.cuda.ledger->total(), std::uint64_t{0});
+        QCOMPARE(memory.use()->device_used, base);
+        QCOMPARE(memory.use()->allocated, std::uint64_t{0});
     }
 };
 

@@ -185,6 +185,23 @@ private slots:
         }
     }
 
+    void trimmingBetweenStepsChangesNothing() {
+        CudaFixture cuda;
+        const CacheSpec cache = cache_of(CacheKind::static_);
+        const Steps plain = Decoder(cuda, "tiny", cache, false).decode(8);
+        Decoder decoder(cuda, "tiny", cache, true);
+        for (int step = 0; step <= 8; ++step) {
+            const auto output = decoder.call(step == 0 ? n_prompt : 1, step);
+            QVERIFY(output);
+            const std::vector<float> logits(output->logits.begin(), output->logits.end());
+            QCOMPARE(logits, plain.logits[static_cast<std::size_t>(step)]);
+            if (step == 4) cuda.backend->memory()->trim();
+        }
+        // Steps 2 to 4, and 6 to 8 after another one that was launched plainly.
+        QCOMPARE(cuda_shim::counts().graph_launches, std::int64_t{6});
+        QCOMPARE(cuda_shim::live().graphs, std::size_t{1});
+    }
+
     void stoppingLeavesEverythingUsable_data() {
         QTest::addColumn<int>("at");
         for (const int at : {1, 2, 3, 4}) QTest::addRow("step %d", at) << at;
