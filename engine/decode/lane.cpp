@@ -49,6 +49,7 @@ Lane::Lane(const LaneSpec& spec, LaneContext context)
     workspace_.set_graph(spec.cuda_graph);
     // `make_lane` has refused what is not known.
     if (const auto faults = fault_set(spec_)) faults_ = *faults;
+    workspace_.set_graph(spec_.cuda_graph);
 }
 
 Lane::~Lane() = default;

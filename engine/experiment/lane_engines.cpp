@@ -79,7 +79,10 @@ std::optional<GpuMemoryUse> memory_use(const LaneEngine& engine) {
 }
 
 void begin_memory_use(LaneEngine& engine) {
-    if (const auto memory = engine.backend->memory()) memory->reset_peak();
+    if (const auto memory = engine.backend->memory()) {
+        memory->trim();  // of what the lane before it had
+        memory->reset_peak();
+    }
 }
 
 void describe_engines(const std::vector<LaneEngine>& engines, Environment& environment) {

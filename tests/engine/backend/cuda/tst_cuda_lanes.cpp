@@ -118,6 +118,31 @@ private slots:
         QCOMPARE(memory.use()->device_used, base);
         QCOMPARE(memory.use()->allocated, std::uint64_t{0});
     }
+
+    void withAGraphTheyComputeTheSameBits_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::addColumn<QString>("lane");
+        for (const char* preset : {"tiny", "tiny-llama"}) {
+            for (const char* lane :
+                 {"static", "f16", "static+weights-bf16", "batch", "batch-right", "batch-packed"})
+                QTest::addRow("%s, %s", preset, lane) << QString(preset) << QString(lane);
+        }
+    }
+    void withAGraphTheyComputeTheSameBits() {
+        QFETCH(QString, preset);
+        QFETCH(QString, lane);
+        TwoMachines machines(preset.toUtf8().constData());
+        LaneSpec spec = test::named(lane.toStdString());
+        const Trail plain = follow(*machines.lane(spec, true), three_requests(9));
+        QCOMPARE(cuda_shim::counts().graph_launches, std::int64_t{0});
+        spec.cuda_graph = true;
+        const Trail graph = follow(*machines.lane(spec, true), three_requests(9));
+        QCOMPARE(graph.error, std::string());
+        QCOMPARE(graph.rows, plain.rows);
+        QCOMPARE(graph.tokens, plain.tokens);
+        // Of every request, or of the batch, the prompt and the first token of all are launched plainly.
+        QVERIFY(cuda_shim::counts().graph_launches >= 7);
+    }
 };
 
 QTEST_GUILESS_MAIN(TstCudaLanes)
