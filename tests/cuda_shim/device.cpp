@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -230,11 +231,17 @@ bool Scheduler::can_run(unsigned t) const {
     return false;
 }
 
-/// Goes on with the next thread that can; the one that calls cannot.
+/// Goes on with the next thread that can; the one that calls cannot. Its own warp comes first: warps run
+/// ahead of each other as far as the block's barriers let them, so that one that is missing shows.
 void Scheduler::go_on() {
-    for (unsigned i = 1; i <= n_thread_; ++i) {
-        const unsigned t = current_ + i < n_thread_ ? current_ + i : current_ + i - n_thread_;
+    const unsigned first = current_ / all_lanes * all_lanes;
+    const unsigned end = std::min(first + all_lanes, n_thread_);
+    for (unsigned t = first; t < end; ++t) {
         if (t != current_ && can_run(t)) return resume(t);
+    }
+    for (unsigned i = 1; i < n_thread_; ++i) {
+        const unsigned t = current_ + i < n_thread_ ? current_ + i : current_ + i - n_thread_;
+        if (can_run(t)) return resume(t);
     }
     stuck();
 }
