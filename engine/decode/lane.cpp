@@ -46,7 +46,6 @@ FinishReason finish_reason(ErrorKind kind) {
 
 Lane::Lane(const LaneSpec& spec, LaneContext context)
     : spec_(spec), context_(std::move(context)), workspace_(context_.ledger, spec.allocation) {
-    workspace_.set_graph(spec.cuda_graph);
     // `make_lane` has refused what is not known.
     if (const auto faults = fault_set(spec_)) faults_ = *faults;
     workspace_.set_graph(spec_.cuda_graph);
