@@ -220,7 +220,10 @@ void CompareTest::notes_data() {
         },
         "B: The load was 3.0 on 4 processors before the run.");
     row(
-        "GPU", [](Record& r) { r.environment.gpus = {{.device = "cuda:0", .name = "Some GPU"}}; },
+        "GPU",
+        [](Record& r) {
+            r.environment.gpus = {{"cuda:0", "Some GPU", {}, 0, 0, -1, -1}};
+        },
         "GPUs: none in A, Some GPU (cuda:0) in B.");
     row(
         "driver", [](Record& r) { r.environment.cuda_driver = "13.0"; },
