@@ -2,6 +2,8 @@
 #include <QTest>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "engine/cache/kv_cache.h"
 #include "engine/model/forward.h"
@@ -25,14 +27,22 @@ struct Steps {
     Error error;
 };
 
+/// The same object whenever it is asked for, so that decoders share it on the device.
+std::shared_ptr<const Weights> host_model(const std::string& preset) {
+    static std::map<std::string, std::shared_ptr<const Weights>> models;
+    auto& model = models[preset];
+    if (model == nullptr)
+        model = test::lively_weights(*preset_config(preset), 5, std::make_shared<MemoryLedger>());
+    return model;
+}
+
 /// Rows of tokens that are decoded step by step, each with a token of its own choice.
 class Decoder {
 public:
     Decoder(CudaFixture& cuda, const char* preset, const CacheSpec& cache, bool graph,
             AllocationPolicy policy = AllocationPolicy::reused)
         : backend_(*cuda.backend), workspace_(cuda.ledger, policy) {
-        const auto host = test::lively_weights(*preset_config(preset), 5, std::make_shared<MemoryLedger>());
-        weights_ = *backend_.prepare(host, WeightType::f32, cuda.ledger);
+        weights_ = *backend_.prepare(host_model(preset), WeightType::f32, cuda.ledger);
         const ModelConfig& config = weights_->config;
         KvRoom room;
         room.capacity = 32;
