@@ -130,7 +130,7 @@ Result<Rows> VerifyContext::chunked_rows(const CacheSpec& spec, const Ids& ids, 
 
 Result<Served> VerifyContext::serve(const LaneSpec& spec, const Workload& workload, TokenFeed* feed,
                                     const AfterStep& after_step) {
-    auto lane = make_lane(spec, {weights_, nullptr, engine_.backend.get(), engine_.ledger});
+    auto lane = make_lane(spec, {weights_, nullptr, engine_.backend.get(), engine_.ledger, ledger_});
     if (!lane) return lane.error();
     DS_TRY((*lane)->start(workload, feed));
     Served served;
