@@ -251,8 +251,11 @@ void dropForeignSettings(LaneSpec& lane) {
         if (lane.draft.kind != DraftKind::model) lane.draft.model = plainDraft.model;
     }
     if (lane.mode != LaneMode::beam) lane.beams = plainLane.beams;
-    // Which device it is, is not this lane's alone to say.
-    if (!why_no_graph(lane, Device{Device::Kind::cuda, 0}).empty()) lane.cuda_graph = false;
+    // By the lane's kind alone: the device may be the experiment's, and the buffers may become what they
+    // were.
+    LaneSpec onGpu = lane;
+    onGpu.allocation = AllocationPolicy::reused;
+    if (!why_no_graph(onGpu, Device{Device::Kind::cuda, 0}).empty()) lane.cuda_graph = false;
 }
 
 QString laneDescription(const LaneSpec& spec) {

@@ -299,7 +299,8 @@ void LaneCardTest::devices() {
     panel.setDevices(twoGpus());
     auto* device = panel.findChild<QComboBox*>("device");
     QCOMPARE(device->count(), 3);
-    QVERIFY2(device->itemText(1).contains("cuda:0 · GPU A · 1.00 GiB free"), qPrintable(device->itemText(1)));
+    QVERIFY2(QString(device->itemText(1)).replace(QChar::Nbsp, ' ') == "cuda:0 · GPU A · 1.00 GiB free",
+             qPrintable(device->itemText(1)));
     QVERIFY(device->itemData(1, Qt::ToolTipRole).toString().contains("9.0"));
     QVERIFY(!device->toolTip().contains("CPU only"));
     device->setCurrentIndex(2);

@@ -386,7 +386,7 @@ void MemoryPageTest::lanesOnGpus() {
     const QAbstractItemModel* table = page.findChild<PlainTable*>("gpuTable")->model();
     QCOMPARE(table->rowCount(), 1);
     QStringList cells;
-    for (int i = 0; i < table->columnCount(); ++i) cells << table->index(0, i).data().toString();
+    for (int i = 0; i < table->columnCount(); ++i) cells << plain(table->index(0, i).data().toString());
     QCOMPARE(cells.mid(1), (QStringList{"cuda:1", "3.00 MiB", "4.00 MiB", "not measured", "not measured",
                                         "not measured", "1.00 MiB", "2.00 MiB", "0 B", "0 B", "0 B"}));
     for (int i = 2; i < table->columnCount(); ++i)
