@@ -91,18 +91,6 @@ cublasStatus_t gemm(cublasHandle_t handle, int m, int n, int k, float alpha, con
 
 }  // namespace
 
-const char* cublasGetStatusString(cublasStatus_t status) {
-    switch (status) {
-        case CUBLAS_STATUS_SUCCESS: return "CUBLAS_STATUS_SUCCESS";
-        case CUBLAS_STATUS_NOT_INITIALIZED: return "CUBLAS_STATUS_NOT_INITIALIZED";
-        case CUBLAS_STATUS_ALLOC_FAILED: return "CUBLAS_STATUS_ALLOC_FAILED";
-        case CUBLAS_STATUS_INVALID_VALUE: return "CUBLAS_STATUS_INVALID_VALUE";
-        case CUBLAS_STATUS_EXECUTION_FAILED: return "CUBLAS_STATUS_EXECUTION_FAILED";
-        case CUBLAS_STATUS_NOT_SUPPORTED: return "CUBLAS_STATUS_NOT_SUPPORTED";
-    }
-    return "unknown";
-}
-
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
     Driver& driver = Driver::instance();
     const std::scoped_lock lock(driver.mutex);

@@ -22,21 +22,25 @@ Stored stored_as(WeightType type) {
 
 Result<void> Products::open(bool tf32) {
     DS_TRY(memory_->enter());
-    DS_CUDA(cublasCreate(&handle_));
-    DS_CUDA(cublasGetVersion(handle_, &version_));
-    DS_CUDA(cublasSetStream(handle_, memory_->stream()));
+    auto library = CublasLibrary::load();
+    if (!library) return library.error();
+    cublas_ = *library;
+    DS_TRY(checked(cublas_.create(&handle_), "cublasCreate"));
+    DS_TRY(checked(cublas_.get_version(handle_, &version_), "cublasGetVersion"));
+    DS_TRY(checked(cublas_.set_stream(handle_, memory_->stream()), "cublasSetStream"));
     // Memory of our own, which stays where it is, so that products can be part of a graph. Not from the pool:
     // it belongs to no model and no lane.
     DS_CUDA(cudaMalloc(&workspace_, workspace_bytes));
-    DS_CUDA(cublasSetWorkspace(handle_, workspace_, workspace_bytes));
-    DS_CUDA(cublasSetMathMode(
-        handle_, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));
+    DS_TRY(checked(cublas_.set_workspace(handle_, workspace_, workspace_bytes), "cublasSetWorkspace"));
+    DS_TRY(checked(cublas_.set_math_mode(handle_, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH
+                                                       : CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
+                   "cublasSetMathMode"));
     return {};
 }
 
 Products::~Products() {
     memory_->note(memory_->enter());
-    if (handle_ != nullptr) memory_->note(checked(cublasDestroy(handle_), "cublasDestroy"));
+    if (handle_ != nullptr) memory_->note(checked(cublas_.destroy(handle_), "cublasDestroy"));
     if (workspace_ != nullptr) memory_->note(checked(cudaFree(workspace_), "cudaFree"));
 }
 
@@ -46,13 +50,15 @@ Result<void> Products::multiply(Stored type, const void* x, int rows, int n_in, 
     const float beta = accumulate ? 1.0f : 0.0f;
     // By columns, as cuBLAS counts, a row-major matrix is its transpose: y^T = (W^T)^T x^T.
     if (type == Stored::f32) {
-        DS_CUDA(cublasSgemm(handle_, CUBLAS_OP_T, CUBLAS_OP_N, n_out, rows, n_in, &alpha,
-                            static_cast<const float*>(w), n_in, static_cast<const float*>(x), n_in, &beta, y,
-                            n_out));
+        DS_TRY(checked(cublas_.sgemm(handle_, CUBLAS_OP_T, CUBLAS_OP_N, n_out, rows, n_in, &alpha,
+                                     static_cast<const float*>(w), n_in, static_cast<const float*>(x), n_in,
+                                     &beta, y, n_out),
+                       "cublasSgemm"));
     } else {
-        DS_CUDA(cublasGemmEx(handle_, CUBLAS_OP_T, CUBLAS_OP_N, n_out, rows, n_in, &alpha, w, type_of(type),
-                             n_in, x, type_of(type), n_in, &beta, y, CUDA_R_32F, n_out, CUBLAS_COMPUTE_32F,
-                             CUBLAS_GEMM_DEFAULT));
+        DS_TRY(checked(cublas_.gemm_ex(handle_, CUBLAS_OP_T, CUBLAS_OP_N, n_out, rows, n_in, &alpha, w,
+                                       type_of(type), n_in, x, type_of(type), n_in, &beta, y, CUDA_R_32F,
+                                       n_out, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                       "cublasGemmEx"));
     }
     return {};
 }

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "engine/backend/cuda/cublas_library.h"
 #include "engine/backend/cuda/cuda_memory.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/core/result.h"
@@ -34,6 +35,7 @@ public:
 
 private:
     std::shared_ptr<CudaMemory> memory_;
+    CublasLibrary cublas_;
     cublasHandle_t handle_ = nullptr;
     void* workspace_ = nullptr;
     int version_ = 0;

@@ -127,7 +127,7 @@ private slots:
 
     void verifyHolds_data() {
         QTest::addColumn<QString>("preset");
-        for (const char* preset : {"tiny", "tiny-llama", "tiny-window"}) QTest::newRow(preset) << preset;
+        for (const char* preset : {"tiny-llama", "tiny-window"}) QTest::newRow(preset) << preset;
     }
     void verifyHolds() {
         QFETCH(QString, preset);
@@ -135,6 +135,8 @@ private slots:
         const LoadedModel model{*random_weights(*preset_config(preset.toStdString()), 1, ledger), nullptr};
         VerifyOptions options;
         options.threads = 1;
+        options.prompt_length = 12;
+        options.steps = 5;  // a pretended GPU is slow
         options.device = Device{Device::Kind::cuda, 0};
         const auto report = verify_model(model, options, ledger);
         QVERIFY2(report, report ? "" : report.error().message.c_str());
