@@ -93,14 +93,14 @@ struct Cell {
 struct CellSettings {
     ModelRef model;
     std::vector<LaneSpec> lanes;  ///< those that name no device compute on the CPU
-    std::string reference;   ///< name of a lane; empty = the first
-    std::uint64_t seed = 0;  ///< of the random prompts
+    std::string reference;        ///< name of a lane; empty = the first
+    std::uint64_t seed = 0;       ///< of the random prompts
     int warmup = 1;
     int repetitions = 5;
     Precision precision;
-    /// Most bytes that tensors of a test may take in the processor's memory, weights included; 0 = no limit. A
-    /// lane on the CPU whose cache and
-    /// buffers would not fit is not begun; what cannot be foreseen is refused when it is asked for.
+    /// Most bytes that tensors of a test may take in the processor's memory, weights included; 0 = no limit.
+    /// A lane on the CPU whose cache and buffers would not fit is not begun; what cannot be foreseen is
+    /// refused when it is asked for.
     std::uint64_t memory = 0;
 };
 
