@@ -5,9 +5,9 @@
 
 namespace decodescope {
 
-/// Decides how many workers of a pool take part: leaves out one where waiting for late workers costs more than
-/// it brings, as when another process has its core, and asks it again later. Looks at no clock: time is what
-/// its caller says it is. Used by one thread.
+/// Decides how many workers of a pool take part: leaves out one where waiting for late workers costs more
+/// than it brings, as when another process has its core, and asks it again later. Looks at no clock: time is
+/// what its caller says it is. Used by one thread.
 class WorkerJudge {
 public:
     /// All of `n_worker` >= 1 workers take part at first, the caller included.
@@ -17,7 +17,8 @@ public:
     int active() const { return active_; }
     /// Asks one that was left out again when, at `now_ns`, its time has come; returns `active()`.
     int ask(std::int64_t now_ns);
-    /// A job is over at `now_ns`: the caller's own part took `own_ns`, then it waited `wait_ns` for the others.
+    /// A job is over at `now_ns`: the caller's own part took `own_ns`, then it waited `wait_ns` for the
+    /// others.
     void judge(std::int64_t own_ns, std::int64_t wait_ns, std::int64_t now_ns);
     /// How often a worker was left out so far.
     std::int64_t n_reduction() const { return n_reduction_; }

@@ -126,7 +126,7 @@ struct LaneContext {
     std::shared_ptr<const Weights> weights;
     std::shared_ptr<const Weights> draft_weights;  ///< of a speculative lane with a draft model
     Backend* backend = nullptr;
-    std::shared_ptr<MemoryLedger> ledger;       ///< of the memory that `backend` computes in
+    std::shared_ptr<MemoryLedger> ledger;         ///< of the memory that `backend` computes in
     std::shared_ptr<MemoryLedger> host_ledger{};  ///< of the processor's, where that is another; else null
 
     const std::shared_ptr<MemoryLedger>& host() const { return host_ledger ? host_ledger : ledger; }
