@@ -126,7 +126,10 @@ void SoakTest::manyRuns() {
     QVERIFY(runs > 12);
     // Marks in a chart come and go with what it shows: what is left behind raises the least of them.
     const auto half = objects.begin() + static_cast<std::ptrdiff_t>(objects.size() / 2);
-    QCOMPARE(*std::min_element(half, objects.end()), *std::min_element(objects.begin(), half));
+    // A part that is first needed late is made once; what every run leaves behind adds up to one per run.
+    const qsizetype grown = *std::min_element(half, objects.end()) - *std::min_element(objects.begin(), half);
+    QVERIFY2(grown < std::max<qsizetype>(8, std::distance(half, objects.end()) / 4),
+             qPrintable(QString::number(grown)));
     QVERIFY2(rss < limitMiB, "resident memory grows from run to run");
     QVERIFY2(heap < limitMiB / 2, "the heap grows from run to run");
 }
