@@ -26,35 +26,14 @@ std::size_t ConcatCache::offset(int slots, int row, int kv_head, int slot) const
 }
 
 KeyValueView ConcatCache::view(int layer) const {
-    KeyValueView view;
-    view.layer = layer;
     const Layer& here = layer_at(layer);
-    const std::byte* keys = here.keys.data();
-    const std::byte* values = here.values.data();
-    if (dtype_ == DType::f32) {
-        view.k = reinterpret_cast<const float*>(keys);
-        view.v = reinterpret_cast<const float*>(values);
-    } else {
-        view.source = this;
-        view.half = dtype_;
-        view.k16 = reinterpret_cast<const std::uint16_t*>(keys);
-        view.v16 = reinterpret_cast<const std::uint16_t*>(values);
-    }
-    view.slot_stride = shape().head_dim;
-    view.head_stride = std::int64_t{here.n_slot} * shape().head_dim;
-    view.batch_stride = view.head_stride * shape().n_kv_head;
-    return view;
+    return view_in_place(layer, dtype_, here.keys.data(), here.values.data(), here.n_slot);
 }
 
 std::optional<KvLayout> ConcatCache::layout(int layer) {
     Layer& here = layers_[index(layer)];
-    KvLayout layout;
+    KvLayout layout = layout_in_place(here.keys.data(), here.values.data(), here.n_slot);
     layout.dtype = dtype_;
-    layout.k = here.keys.data();
-    layout.v = here.values.data();
-    layout.slot_stride = shape().head_dim;
-    layout.head_stride = std::int64_t{here.n_slot} * shape().head_dim;
-    layout.row_stride = layout.head_stride * shape().n_kv_head;
     return layout;
 }
 

@@ -35,24 +35,12 @@ std::size_t Int8Cache::slot_index(int layer, int row, int kv_head, int slot) con
     return head * index(capacity_) + index(slot);
 }
 
-KeyValueView Int8Cache::view(int layer) const {
-    KeyValueView view;
-    view.source = this;
-    view.layer = layer;
-    return view;
-}
-
 std::optional<KvLayout> Int8Cache::layout(int layer) {
-    const int d = shape().head_dim;
     const std::size_t first = slot_index(layer, 0, 0, 0);
-    KvLayout layout;
-    layout.k = keys_.codes.data() + first * index(d);
-    layout.v = values_.codes.data() + first * index(d);
+    const std::size_t codes = first * index(shape().head_dim);
+    KvLayout layout = layout_in_place(keys_.codes.data() + codes, values_.codes.data() + codes, capacity_);
     layout.k_scales = keys_.scales.f32() + first;
     layout.v_scales = values_.scales.f32() + first;
-    layout.slot_stride = d;
-    layout.head_stride = std::int64_t{capacity_} * d;
-    layout.row_stride = layout.head_stride * shape().n_kv_head;
     return layout;
 }
 

@@ -13,7 +13,6 @@ public:
                                                  std::shared_ptr<MemoryLedger> ledger);
 
     int capacity() const override { return capacity_; }
-    KeyValueView view(int layer) const override;
     std::optional<KvLayout> layout(int layer) override;
     void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
     KvBytes bytes() const override;

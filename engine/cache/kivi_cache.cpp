@@ -78,13 +78,6 @@ float* KiviCache::recent(const Buffer& buffer, std::size_t head, int slot) const
     return floats + (head * index(ring_) + index(slot % ring_)) * index(shape().head_dim);
 }
 
-KeyValueView KiviCache::view(int layer) const {
-    KeyValueView view;
-    view.source = this;
-    view.layer = layer;
-    return view;
-}
-
 Result<void> KiviCache::reserve(const CallTokens& call) {
     // A pad would set the scale of its whole group.
     const auto positions = call.positions();

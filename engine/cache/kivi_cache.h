@@ -18,7 +18,6 @@ public:
                                                  const KvRoom& room, std::shared_ptr<MemoryLedger> ledger);
 
     int capacity() const override { return capacity_; }
-    KeyValueView view(int layer) const override;
     void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const override;
     KvBytes bytes() const override;
     /// Slots of `row` that are quantised, from the first.

@@ -94,6 +94,41 @@ Result<void> KvCache::append(int layer, const KeyValueBlock& block) {
     return {};
 }
 
+KeyValueView KvCache::view(int layer) const {
+    KeyValueView view;
+    view.source = this;
+    view.layer = layer;
+    return view;
+}
+
+KeyValueView KvCache::view_in_place(int layer, DType dtype, const std::byte* k, const std::byte* v,
+                                    int n_slot) const {
+    KeyValueView view = KvCache::view(layer);
+    if (dtype == DType::f32) {
+        view.source = nullptr;
+        view.k = reinterpret_cast<const float*>(k);
+        view.v = reinterpret_cast<const float*>(v);
+    } else {
+        view.half = dtype;
+        view.k16 = reinterpret_cast<const std::uint16_t*>(k);
+        view.v16 = reinterpret_cast<const std::uint16_t*>(v);
+    }
+    view.slot_stride = shape_.head_dim;
+    view.head_stride = std::int64_t{n_slot} * shape_.head_dim;
+    view.batch_stride = view.head_stride * shape_.n_kv_head;
+    return view;
+}
+
+KvLayout KvCache::layout_in_place(std::byte* k, std::byte* v, int n_slot) const {
+    KvLayout layout;
+    layout.k = k;
+    layout.v = v;
+    layout.slot_stride = shape_.head_dim;
+    layout.head_stride = std::int64_t{n_slot} * shape_.head_dim;
+    layout.row_stride = layout.head_stride * shape_.n_kv_head;
+    return layout;
+}
+
 void KvCache::read(int, int, int, SlotRange, float*, float*) const {
     assert(false && "this kind of cache is read in place");
 }

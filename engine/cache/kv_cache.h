@@ -138,8 +138,9 @@ public:
     virtual bool heads_lie_apart() const { return false; }
     Result<void> begin_layer(int layer);
     void store_heads(int layer, const KeyValueBlock& block, int first, int last);
-    /// Keys and values of `layer`, those of the open append included once it has been appended.
-    virtual KeyValueView view(int layer) const = 0;
+    /// Keys and values of `layer`, those of the open append included once it has been appended. The default
+    /// hands them out through `read`.
+    virtual KeyValueView view(int layer) const;
     /// Copies slots [range.begin, range.end) of one row and kv head as f32 [n, head_dim] to `k` and `v`
     /// (either may be null). For kinds whose `view` has a `source`; called from several threads at once.
     virtual void read(int layer, int row, int kv_head, SlotRange range, float* k, float* v) const;
@@ -213,6 +214,11 @@ protected:
     std::uint64_t slot_map_bytes() const;
     /// Slots of `row` that hold pads.
     int n_padding(int row) const { return rows_[index(row)].n_padding; }
+    /// Entries of type `dtype` in place, and where they lie, for K and V each [batch, n_kv_head, n_slot,
+    /// head_dim] elements from `k` and `v` on.
+    KeyValueView view_in_place(int layer, DType dtype, const std::byte* k, const std::byte* v,
+                               int n_slot) const;
+    KvLayout layout_in_place(std::byte* k, std::byte* v, int n_slot) const;
     static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
     FaultSet faults() const { return faults_; }

@@ -67,13 +67,6 @@ std::size_t PagedCache::offset(int block, int side, int layer, int kv_head, int 
            (head * index(block_) + index(slot)) * index(shape().head_dim) * size_of(dtype_);
 }
 
-KeyValueView PagedCache::view(int layer) const {
-    KeyValueView view;
-    view.source = this;
-    view.layer = layer;
-    return view;
-}
-
 std::optional<KvLayout> PagedCache::layout(int layer) {
     const int d = shape().head_dim;
     KvLayout layout;

@@ -40,33 +40,14 @@ std::size_t StaticCache::offset(int layer, int row, int kv_head, int slot) const
 }
 
 KeyValueView StaticCache::view(int layer) const {
-    KeyValueView view;
-    view.layer = layer;
-    const std::byte* keys = keys_.data() + offset(layer, 0, 0, 0);
-    const std::byte* values = values_.data() + offset(layer, 0, 0, 0);
-    if (dtype_ == DType::f32) {
-        view.k = reinterpret_cast<const float*>(keys);
-        view.v = reinterpret_cast<const float*>(values);
-    } else {
-        view.source = this;
-        view.half = dtype_;
-        view.k16 = reinterpret_cast<const std::uint16_t*>(keys);
-        view.v16 = reinterpret_cast<const std::uint16_t*>(values);
-    }
-    view.slot_stride = shape().head_dim;
-    view.head_stride = std::int64_t{capacity_} * shape().head_dim;
-    view.batch_stride = view.head_stride * shape().n_kv_head;
-    return view;
+    const std::size_t first = offset(layer, 0, 0, 0);
+    return view_in_place(layer, dtype_, keys_.data() + first, values_.data() + first, capacity_);
 }
 
 std::optional<KvLayout> StaticCache::layout(int layer) {
-    KvLayout layout;
+    const std::size_t first = offset(layer, 0, 0, 0);
+    KvLayout layout = layout_in_place(keys_.data() + first, values_.data() + first, capacity_);
     layout.dtype = dtype_;
-    layout.k = keys_.data() + offset(layer, 0, 0, 0);
-    layout.v = values_.data() + offset(layer, 0, 0, 0);
-    layout.slot_stride = shape().head_dim;
-    layout.head_stride = std::int64_t{capacity_} * shape().head_dim;
-    layout.row_stride = layout.head_stride * shape().n_kv_head;
     return layout;
 }
 
