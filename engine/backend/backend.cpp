@@ -7,6 +7,10 @@
 
 namespace decodescope {
 
+int ForwardCall::most_slots() const {
+    return cache != nullptr ? std::max(cache->capacity(), plan->max_slot()) : plan->max_slot();
+}
+
 void Backend::embed(const ForwardCall& call, float* out) {
     const Weights& weights = *call.weights;
     const std::int64_t d = weights.config.d_model;

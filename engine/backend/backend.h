@@ -87,6 +87,10 @@ struct ForwardCall {
     KvCache* cache = nullptr;                  ///< with the call's append open; null without one
     std::span<const std::int32_t> logit_rows;  ///< tokens whose logits are wanted
     const Workspace* workspace = nullptr;      ///< whose temporaries the call uses
+
+    /// The most slots that a row of it can have, in this call or a later one over the same cache, so that
+    /// what is prepared for the call once stays right.
+    int most_slots() const;
 };
 
 /// The operations a forward pass is made of. One thread calls it at a time; it spreads work over its own

@@ -224,8 +224,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
 
     ForwardOutput output;
     output.score_cells_allowed = plan.n_allowed();
-    // The most that this call's rows will ever see, so that what is prepared for it once stays right.
-    const int most_slots = cache != nullptr ? std::max(cache->capacity(), plan.max_slot()) : plan.max_slot();
+    const std::int64_t scores_floats = backend.scores_floats(config, rows, given_to_backend.most_slots());
     for (int l = 0; l < config.n_layer; ++l) {
         if (stop.stop_requested()) return Error{ErrorKind::cancelled, "Stopped on request."};
         if (hook != nullptr) hook->begin_layer(l);
@@ -235,8 +234,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         if (!qkv) return qkv.error();
         const auto mixed = workspace.take(Temporary::mixed, rows * q_width);
         if (!mixed) return mixed.error();
-        const auto scores =
-            workspace.take(Temporary::scores, backend.scores_floats(config, rows, most_slots));
+        const auto scores = workspace.take(Temporary::scores, scores_floats);
         if (!scores) return scores.error();
         AttentionBlock block;
         block.projection = product(x, layer.attn_qkv, *qkv);

@@ -83,11 +83,6 @@ void fill(const ForwardCall& call, int block_stride, HostArrays& host) {
 
 }  // namespace
 
-int most_slots(const ForwardCall& call) {
-    const int now = std::max(call.plan->max_slot(), 1);
-    return call.cache != nullptr ? std::max(call.cache->capacity(), now) : now;
-}
-
 Result<void> CallUpload::upload(const ForwardCall& call) {
     const CallTokens& tokens = *call.tokens;
     const std::int64_t n = tokens.n_token();
@@ -96,7 +91,7 @@ Result<void> CallUpload::upload(const ForwardCall& call) {
     arrays_ = {};
     arrays_.n_token = tokens.n_token();
     arrays_.batch = tokens.batch();
-    arrays_.most_slots = most_slots(call);
+    arrays_.most_slots = std::max(call.most_slots(), 1);
     const auto layout = call.cache != nullptr ? call.cache->layout(0) : std::nullopt;
     if (layout && layout->block > 0)
         arrays_.block_stride = (arrays_.most_slots + layout->block - 1) / layout->block;

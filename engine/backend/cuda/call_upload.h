@@ -41,7 +41,4 @@ private:
     std::vector<std::uintptr_t> shape_;
 };
 
-/// The most slots that any row of this call's cache can ever have, or has in this call without one that says.
-int most_slots(const ForwardCall& call);
-
 }  // namespace decodescope::cuda

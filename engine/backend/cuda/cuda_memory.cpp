@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/backend/cuda/cuda_check.h"
+#include "engine/backend/device.h"
 
 namespace decodescope::cuda {
 
@@ -40,7 +41,7 @@ CudaMemory::~CudaMemory() {
 }
 
 std::string CudaMemory::name() const {
-    return fmt::format("cuda:{}", index_);
+    return Device{Device::Kind::cuda, index_}.name();
 }
 
 Result<void> CudaMemory::enter() {
