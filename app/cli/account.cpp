@@ -176,10 +176,13 @@ int account(const AccountOptions& options, Session& session) {
         const auto model = load_model(*ref, ledger, {session.stop, {}});
         if (!model) return reportError(model.error());
         const int threads = options.threads > 0 ? options.threads : physical_core_count();
+        Experiment placed;
+        for (const Account& one : accounts) placed.lanes.push_back(one.lane);
+        auto engines = make_engines(placed, threads, ledger);
+        if (!engines) return reportError(engines.error());
         for (Account& one : accounts) {
-            const auto engine = make_engine(one.lane.device.value_or(Device{}), threads, ledger);
-            if (!engine) return reportError(engine.error());
-            const auto run = run_counted(one.lane, model->weights, *engine->backend, engine->ledger,
+            const LaneEngine& engine = engine_on(*engines, placed.device_of(one.lane));
+            const auto run = run_counted(one.lane, model->weights, *engine.backend, engine.ledger,
                                          {1, options.prompt, options.tokens, 0}, session.stop);
             if (!run) return reportError(run.error());
             one.run = *run;
