@@ -240,6 +240,11 @@ std::vector<Device> Experiment::devices() const {
     return all;
 }
 
+bool Experiment::uses_gpu() const {
+    return std::any_of(lanes.begin(), lanes.end(),
+                       [this](const LaneSpec& lane) { return device_of(lane).is_gpu(); });
+}
+
 std::vector<LaneSpec> Experiment::placed_lanes() const {
     std::vector<LaneSpec> placed = lanes;
     for (LaneSpec& lane : placed) {

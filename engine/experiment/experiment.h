@@ -72,6 +72,8 @@ struct Experiment {
     Device device_of(const LaneSpec& lane) const { return lane.device.value_or(device); }
     /// The devices that the lanes compute on, each once, in the order of the lanes.
     std::vector<Device> devices() const;
+    /// Whether one of them is a GPU.
+    bool uses_gpu() const;
     /// The lanes, each naming its device where that is a GPU, for those who have no experiment with them.
     std::vector<LaneSpec> placed_lanes() const;
     /// `interleave`, or what it stands for when it is automatic.

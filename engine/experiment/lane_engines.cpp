@@ -27,11 +27,9 @@ GpuInfo info_of(const CudaDevice& gpu) {
 }  // namespace
 
 Result<void> check_devices(const Experiment& experiment) {
-    const auto devices = experiment.devices();
-    if (std::none_of(devices.begin(), devices.end(), [](const Device& device) { return device.is_gpu(); }))
-        return {};
+    if (!experiment.uses_gpu()) return {};
     const CudaDevices found = find_cuda_devices();
-    for (const Device& device : devices) DS_TRY(check_device(device, found));
+    for (const Device& device : experiment.devices()) DS_TRY(check_device(device, found));
     return {};
 }
 
@@ -46,7 +44,6 @@ Result<LaneEngine> make_engine(const Device& device, int threads, const std::sha
 
 Result<std::vector<LaneEngine>> make_engines(const Experiment& experiment, int threads,
                                              const std::shared_ptr<MemoryLedger>& host) {
-    DS_TRY(check_devices(experiment));
     std::vector<LaneEngine> engines;
     for (const Device& device : experiment.devices()) {
         auto engine = make_engine(device, threads, host);

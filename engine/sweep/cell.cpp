@@ -251,11 +251,11 @@ double Cell::read_share() const {
 }
 
 double Cell::read_limit_gb_s() const {
-    return decodescope::read_limit_gb_s(environment, lane.device.value_or(Device{}).name());
+    return decodescope::read_limit_gb_s(environment, device().name());
 }
 
 double Cell::peak_gflop_s() const {
-    return decodescope::peak_limit_gflop_s(environment, lane.device.value_or(Device{}).name());
+    return decodescope::peak_limit_gflop_s(environment, device().name());
 }
 
 double Cell::gflop_s() const {

@@ -81,6 +81,8 @@ struct Cell {
     /// where it is not known.
     double read_gb_s() const;
     double read_share() const;
+    /// Where the lane computed.
+    Device device() const { return lane.device.value_or(Device{}); }
     /// What the lane's device reads at most, GB/s, and its peak, GFLOP/s; 0 where they are not known.
     double read_limit_gb_s() const;
     double peak_gflop_s() const;

@@ -67,7 +67,7 @@ OrderedJson cell_json(const Cell& cell) {
     json["type_v"] = text_or_null(type);
     json["type_w"] = to_string(cell.lane.weights);
     json["kernels"] = to_string(cell.lane.kernels);
-    json["device"] = cell.lane.device.value_or(Device{}).name();
+    json["device"] = cell.device().name();
     json["weight_bytes"] = number_or_null(cell.weight_bytes, std::uint64_t{0});
     json["test_time"] = text_or_null(cell.test_time);
     json["warmup"] = cell.warmup;

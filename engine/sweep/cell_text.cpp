@@ -135,7 +135,7 @@ std::string cells_csv(const std::vector<Cell>& cells) {
                                         std::to_string(cell.samples_ns.size()),
                                         to_string(cell.lane.weights),
                                         to_string(cell.lane.kernels),
-                                        cell.lane.device.value_or(Device{}).name()};
+                                        cell.device().name()};
         add_spread(row, cell.samples_ns);
         add_spread(row, cell.samples_ts());
         add_spread(row, cell.ttft_ns);

@@ -355,9 +355,7 @@ void Session::runOnEngine(const Experiment& experiment, RunControl& control, int
         if (number == m_run) forgetControl();
         emit runFinished(record);
     });
-    const auto devices = experiment.devices();
-    if (std::any_of(devices.begin(), devices.end(), [](const Device& device) { return device.is_gpu(); }))
-        findDevices();
+    if (experiment.uses_gpu()) findDevices();
 }
 
 // The loaded model stays what it is: another one is only loaded for the time it takes.
