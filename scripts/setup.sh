@@ -5,11 +5,14 @@
 say() { printf '%s\n' "$*" >&2; }
 
 # "what they are for|packages": Debian and Ubuntu names.
-readonly packages_to_build=(
+readonly packages_without_window=(
     "compiler and build tools|g++ cmake ninja-build pkg-config git"
-    "window, charts and tests (Qt 6, QCustomPlot)|qt6-base-dev qt6-svg-dev libqcustomplot-dev libqcustomplot2.1-qt6 libgl-dev"
     "matrix products and vector instructions (OpenBLAS, Highway)|libopenblas-dev libhwy-dev"
     "JSON, Unicode, formatting, command line, lock-free queue|nlohmann-json3-dev libutf8proc-dev libfmt-dev libcli11-dev libboost-dev"
+)
+readonly packages_to_build=(
+    "${packages_without_window[@]}"
+    "window, charts and tests (Qt 6, QCustomPlot)|qt6-base-dev qt6-svg-dev libqcustomplot-dev libqcustomplot2.1-qt6 libgl-dev"
     "the window in German, standard buttons included|qt6-l10n-tools qt6-translations-l10n"
     "letters and keyboard of the window|fonts-dejavu-core xkb-data"
 )
