@@ -53,6 +53,16 @@ cudaError_t call(Body&& body) {
     return driver.call([&] { return body(driver); });
 }
 
+/// Frees a thing that is counted.
+template <class Thing>
+cudaError_t destroy(Thing* thing, std::size_t cuda_shim::Live::*count) {
+    Driver& driver = Driver::instance();
+    const std::scoped_lock lock(driver.mutex);
+    delete thing;
+    --(driver.live.*count);
+    return cudaSuccess;
+}
+
 /// What waits for the device, which no capture allows.
 cudaError_t wait(Driver& driver, CUstream_st* stream) {
     if (const cudaError_t error = driver.spoil_captures()) return error;
@@ -368,11 +378,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    Driver& driver = Driver::instance();
-    const std::scoped_lock lock(driver.mutex);
-    delete event;
-    --driver.live.events;
-    return cudaSuccess;
+    return destroy(event, &cuda_shim::Live::events);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
@@ -462,19 +468,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-    Driver& driver = Driver::instance();
-    const std::scoped_lock lock(driver.mutex);
-    delete graph;
-    --driver.live.graphs;
-    return cudaSuccess;
+    return destroy(graph, &cuda_shim::Live::graphs);
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-    Driver& driver = Driver::instance();
-    const std::scoped_lock lock(driver.mutex);
-    delete exec;
-    --driver.live.graphs;
-    return cudaSuccess;
+    return destroy(exec, &cuda_shim::Live::graphs);
 }
 
 namespace cuda_shim {

@@ -10,6 +10,7 @@
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/attend.h"
 #include "engine/cache/entry_codec.h"
+#include "tests/engine/backend/plan_holes.h"
 #include "tests/engine/backend/random_floats.h"
 #include "tests/only_target.h"
 
@@ -65,23 +66,7 @@ AttentionPlan plan_of(Sight sight, int n_query, int n_slot) {
         }
         plan.add_row(queries, held);
     }
-    if (sight == Sight::holes) {
-        plan.amend(n_slot, [&](int b, int q, std::vector<SlotRange>& visible) {
-            if (q % 7 == 3) return visible.clear();
-            if (q % 7 == 4) return visible.assign(1, {0, n_slot});  // the future too
-            std::vector<SlotRange> kept;
-            for (const SlotRange& range : visible) {
-                for (std::int32_t s = range.begin; s < range.end; ++s) {
-                    if ((s / 5 + q + b) % 3 == 0 || (s > 60 && s < 170)) continue;
-                    if (!kept.empty() && kept.back().end == s)
-                        ++kept.back().end;
-                    else
-                        kept.push_back({s, s + 1});
-                }
-            }
-            visible = kept;
-        });
-    }
+    if (sight == Sight::holes) test::punch_holes(plan, n_slot);
     return plan;
 }
 

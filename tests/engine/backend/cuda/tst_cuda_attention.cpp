@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/engine/backend/cuda/attention_scene.h"
+#include "tests/engine/backend/plan_holes.h"
 
 using namespace decodescope;
 using cuda::Stored;
@@ -46,23 +47,7 @@ AttentionPlan plan_of(Sight sight, int batch, int n_query, int n_slot) {
         }
         plan.add_row(queries, held);
     }
-    if (sight == Sight::holes) {
-        plan.amend(n_slot, [&](int b, int q, std::vector<SlotRange>& visible) {
-            if (q % 7 == 3) return visible.clear();
-            if (q % 7 == 4) return visible.assign(1, {0, n_slot});  // the future too
-            std::vector<SlotRange> kept;
-            for (const SlotRange& range : visible) {
-                for (std::int32_t s = range.begin; s < range.end; ++s) {
-                    if ((s / 5 + q + b) % 3 == 0 || (s > 60 && s < 170)) continue;
-                    if (!kept.empty() && kept.back().end == s)
-                        ++kept.back().end;
-                    else
-                        kept.push_back({s, s + 1});
-                }
-            }
-            visible = kept;
-        });
-    }
+    if (sight == Sight::holes) test::punch_holes(plan, n_slot);
     return plan;
 }
 
@@ -101,15 +86,18 @@ private:
                     Stored type = Stored::f32, Place place = Place::rows) {
         QTest::newRow(name) << shape << sight << batch << n_query << n_slot << type << place;
     }
-    static AttentionScene scene_of_row() {
-        QFETCH(HeadShape, shape);
+    static AttentionPlan plan_of_row() {
         QFETCH(Sight, sight);
         QFETCH(int, batch);
         QFETCH(int, n_query);
         QFETCH(int, n_slot);
+        return plan_of(sight, batch, n_query, n_slot);
+    }
+    static AttentionScene scene_of_row() {
+        QFETCH(HeadShape, shape);
         QFETCH(Stored, type);
         QFETCH(Place, place);
-        return AttentionScene(shape, type, place, plan_of(sight, batch, n_query, n_slot));
+        return AttentionScene(shape, type, place, plan_of_row());
     }
     /// The largest difference; infinite where nothing was written.
     static double worst(const std::vector<float>& out, const std::vector<double>& expected) {
@@ -319,11 +307,8 @@ private Q_SLOTS:
     }
     void cellsAreWhatBlocksShare() {
         QFETCH(HeadShape, shape);
-        QFETCH(Sight, sight);
-        QFETCH(int, batch);
         QFETCH(int, n_query);
-        QFETCH(int, n_slot);
-        const AttentionPlan plan = plan_of(sight, batch, n_query, n_slot);
+        const AttentionPlan plan = plan_of_row();
         const int rows = shape.head_dim <= 64 ? 64 : shape.head_dim <= 128 ? 32 : 16;
         const int block = n_query == 1 ? 1 : rows / (shape.n_head / shape.n_kv_head);
         QCOMPARE(cuda::attention_cells(plan, shape.n_head, shape.n_kv_head, shape.head_dim),
