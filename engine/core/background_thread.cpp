@@ -2,17 +2,17 @@
 #include "engine/core/background_thread.h"
 
 #if defined(__linux__)
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sched.h>
 #endif
 
 namespace decodescope {
 
 void yield_to_windows() {
 #if defined(__linux__)
-    constexpr int background = 10;
-    setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), background);
+    // Not a lower nice value: beside another busy program that leaves a tenth of a core, and threads that
+    // wait for each other in every layer then take ten times as long and more.
+    const sched_param none{};
+    sched_setscheduler(0, SCHED_BATCH, &none);
 #endif
 }
 
