@@ -80,7 +80,7 @@ void PreparedRows::prepare(int i, const float* x, std::int64_t stride) {
     for (int j = 0; j < m; ++j) from[static_cast<std::size_t>(j)] = x + j * stride;
     const bool by_row = m >= tile_rows;
     if (kernels_->form == InputForm::f32) {
-        if (m == 12) return interleave<12>(from.data(), m, n_in_, to);
+        if (m == 14) return interleave<14>(from.data(), m, n_in_, to);
         if (m == 6) return interleave<6>(from.data(), m, n_in_, to);
         return interleave(from.data(), m, n_in_, to);
     }

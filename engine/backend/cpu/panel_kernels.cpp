@@ -102,7 +102,7 @@ struct Sums {
     HWY_INLINE void clear() {
 #pragma GCC unroll 4
         for (int s = 0; s < S; ++s) {
-#pragma GCC unroll 12
+#pragma GCC unroll 14
             for (int j = 0; j < M; ++j) {
 #pragma GCC unroll 4
                 for (int v = 0; v < n_vector; ++v) at[s][j][v] = hn::Zero(D());
@@ -111,7 +111,7 @@ struct Sums {
     }
     /// Adds weights (of all streams, at one k) times the inputs of all rows at that k.
     HWY_INLINE void add(const V (&w)[S][n_vector], const float* x) {
-#pragma GCC unroll 12
+#pragma GCC unroll 14
         for (int j = 0; j < M; ++j) {
             const V input = hn::Set(D(), x[j]);
 #pragma GCC unroll 4
@@ -124,7 +124,7 @@ struct Sums {
     HWY_INLINE void store(float* out) const {
 #pragma GCC unroll 4
         for (int s = 0; s < S; ++s) {
-#pragma GCC unroll 12
+#pragma GCC unroll 14
             for (int j = 0; j < M; ++j) {
 #pragma GCC unroll 4
                 for (int v = 0; v < n_vector; ++v) {
@@ -146,6 +146,16 @@ HWY_INLINE void add_plain(Sums<S, M>& sums, const std::byte* const (&p)[S], cons
     sums.add(w, x + I * M);
 }
 
+/// One step of all streams.
+template <class Reader, int S, int M>
+HWY_INLINE void add_step(Sums<S, M>& sums, const std::byte* (&p)[S], const float*& x) {
+    add_plain<Reader, 0>(sums, p, x);
+    if constexpr (Reader::step == 2) add_plain<Reader, 1>(sums, p, x);
+    x += Reader::step * M;
+#pragma GCC unroll 4
+    for (int s = 0; s < S; ++s) p[s] += Reader::step_bytes;
+}
+
 /// Types whose stored values are the weights.
 template <class Reader, int S, int M>
 void plain_tile(const std::byte* const* panels, int n_in, const float* x, float* out) {
@@ -155,13 +165,12 @@ void plain_tile(const std::byte* const* panels, int n_in, const float* x, float*
 #pragma GCC unroll 4
     for (int s = 0; s < S; ++s) p[s] = panels[s];
     int k = 0;
-    for (; k + Reader::step <= n_in; k += Reader::step) {
-        add_plain<Reader, 0>(sums, p, x);
-        if constexpr (Reader::step == 2) add_plain<Reader, 1>(sums, p, x);
-        x += Reader::step * M;
-#pragma GCC unroll 4
-        for (int s = 0; s < S; ++s) p[s] += Reader::step_bytes;
+    // Two at a time: what counts them takes units that multiply.
+    for (; k + 2 * Reader::step <= n_in; k += 2 * Reader::step) {
+        add_step<Reader>(sums, p, x);
+        add_step<Reader>(sums, p, x);
     }
+    for (; k + Reader::step <= n_in; k += Reader::step) add_step<Reader>(sums, p, x);
     if (k < n_in) add_plain<Reader, 0>(sums, p, x);
     sums.store(out);
 }
@@ -255,6 +264,8 @@ constexpr KernelSet make_set() {
     if constexpr (n_vector == 1) {
         set.rows[8] = tile<Reader, s, 8>();
         set.rows[12] = tile<Reader, s, 12>();
+        // Numbers made of codes need more registers on their way.
+        if constexpr (requires { Reader::step_bytes; }) set.rows[14] = tile<Reader, s, 14>();
     }
     return set;
 }
