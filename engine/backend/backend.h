@@ -62,7 +62,7 @@ struct ProductCall {
     float eps = 0;
     std::optional<Activation> activation{};
     const Linear* gate = nullptr;     ///< same shape as w; not with `accumulate`
-    float* scratch = nullptr;         ///< `product_floats` floats
+    float* scratch = nullptr;         ///< `product_floats` floats, on a 64-byte border
     std::int32_t* largest = nullptr;  ///< [rows] or null: where each row of y is largest, the first of equal
                                       ///< ones; -1 when a value is not finite or nobody has looked
 };

@@ -19,16 +19,14 @@ PackedCall::PackedCall(const ProductCall& call, int n_worker, std::vector<RowBes
 std::int64_t PackedCall::floats(std::int64_t rows, std::int64_t n_in, int n_worker) {
     const std::int64_t apart = n_worker * own_floats(std::min(rows, most_own_rows), n_in);
     if (rows <= most_own_rows) return apart;
-    const std::int64_t shared =
-        rounded(PreparedRows::floats(rows, n_in)) + n_worker * rounded(most_block_rows * n_in);
+    const std::int64_t shared = rounded(PreparedRows::floats(rows, n_in)) + n_worker * shared_floats(n_in);
     return std::max(apart, shared);
 }
 
 float* PackedCall::own_scratch(int worker) const {
     const std::int64_t n_in = call_.w->n_in;
     if (!together_) return call_.scratch + worker * own_floats(call_.rows, n_in);
-    return call_.scratch + rounded(PreparedRows::floats(call_.rows, n_in)) +
-           worker * rounded(most_block_rows * n_in);
+    return call_.scratch + rounded(PreparedRows::floats(call_.rows, n_in)) + worker * shared_floats(n_in);
 }
 
 void PackedCall::prepare(PreparedRows& rows, int block, int worker) {
@@ -70,13 +68,14 @@ void PackedCall::multiply(const PreparedRows& rows, PanelRange range, int worker
     RowBest* best =
         call_.largest != nullptr ? bests_.data() + static_cast<std::ptrdiff_t>(worker) * call_.rows : nullptr;
     if (call_.gate == nullptr) finish.best = best;
-    rows.multiply(*call_.w->packed, range.begin, range.end, finish);
+    float* decoded = together_ ? own_scratch(worker) : nullptr;
+    rows.multiply(*call_.w->packed, range.begin, range.end, finish, decoded);
     if (call_.gate == nullptr) return;
     finish.bias = call_.gate->bias;
     finish.activation = call_.activation;
     finish.multiply = true;
     finish.best = best;
-    rows.multiply(*call_.gate->packed, range.begin, range.end, finish);
+    rows.multiply(*call_.gate->packed, range.begin, range.end, finish, decoded);
 }
 
 void PackedCall::find_largest() {

@@ -63,6 +63,11 @@ private:
     static std::int64_t own_floats(std::int64_t rows, std::int64_t n_in) {
         return rounded(rows * n_in) + rounded(PreparedRows::floats(rows, n_in));
     }
+    /// Scratch of one worker when all prepare the rows together: rows that were normalised, later panels that
+    /// were decoded.
+    static std::int64_t shared_floats(std::int64_t n_in) {
+        return rounded(std::max(most_block_rows * n_in, PreparedRows::decoded_floats(n_in)));
+    }
     static std::int64_t rounded(std::int64_t floats) { return (floats + 15) / 16 * 16; }
     float* own_scratch(int worker) const;
     void prepare(PreparedRows& rows, int block, int worker);

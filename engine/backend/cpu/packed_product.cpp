@@ -120,22 +120,31 @@ void PreparedRows::prepare(int i, const float* x, std::int64_t stride) {
     }
 }
 
-void PreparedRows::multiply_tile(const PackedMatrix& matrix, PanelWalk walk, int row, int m,
+PreparedRows::Panels PreparedRows::decode(const PackedMatrix& matrix, int first, int last,
+                                          float* decoded) const {
+    auto* to = reinterpret_cast<std::byte*>(decoded);
+    const std::size_t bytes = PackedMatrix::bytes(WeightType::bf16, n_in_, PackedMatrix::panel_rows);
+    for (int i = first; i < last; ++i)
+        kernels_->decode(matrix.panel(i), n_in_, to + static_cast<std::size_t>(i - first) * bytes);
+    return {to, bytes, first};
+}
+
+void PreparedRows::multiply_tile(const Panels& panels, PanelWalk walk, int row, int m,
                                  const TileFinish& finish) const {
     const bool one = rows_ == 1;
     const int streams = one ? kernels_->streams_one : kernels_->streams;
     alignas(64) std::array<float, std::size_t{most_streams} * most_block_rows * PackedMatrix::panel_rows>
         sums;
-    std::array<const std::byte*, most_streams> panels{};
+    std::array<const std::byte*, most_streams> from{};
     int n_stream = 0;
     for (int s = 0; s < streams; ++s) {
         const int panel = walk.first + s * walk.distance;
         if (panel < walk.end) n_stream = s + 1;
-        panels[static_cast<std::size_t>(s)] = matrix.panel(panel < walk.end ? panel : walk.first);
+        from[static_cast<std::size_t>(s)] = panels.panel(panel < walk.end ? panel : walk.first);
     }
     const TileKernel kernel = one ? kernels_->one : kernels_->rows[static_cast<std::size_t>(m)];
     if (m > 1) fetch_outputs(finish, walk.first, walk.distance, n_stream, row, m);
-    kernel(panels.data(), n_in_, row_ != nullptr ? row_ : block({row, row + m}), sums.data());
+    kernel(from.data(), n_in_, row_ != nullptr ? row_ : block({row, row + m}), sums.data());
     for (int s = 0; s < n_stream; ++s) {
         finish_tile(sums.data() + s * m * PackedMatrix::panel_rows, m, walk.first + s * walk.distance, row,
                     finish);
@@ -144,19 +153,22 @@ void PreparedRows::multiply_tile(const PackedMatrix& matrix, PanelWalk walk, int
 
 int PreparedRows::panels_at_once(const PackedMatrix& matrix) const {
     const int streams = kernels_->streams;
-    const int fit = static_cast<int>(group_bytes() / matrix.panel_bytes());
+    const int fit = kernels_->decode != nullptr ? static_cast<int>(most_decoded)
+                                                : static_cast<int>(group_bytes() / matrix.panel_bytes());
     return std::max(1, std::min(fit, matrix.n_panel() / least_pieces) / streams) * streams;
 }
 
-void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish) const {
+void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish,
+                            float* decoded) const {
     const auto rows_of = [this](int row) { return rows_ == 1 ? 1 : kernels_->block_rows(rows_ - row); };
     const int streams = rows_ == 1 ? kernels_->streams_one : kernels_->streams;
+    const Panels as_they_are{matrix.panel(0), matrix.panel_bytes(), 0};
     if (rows_ <= few_rows) {
         // Every panel is read once: streams begin far apart, so that the memory system follows several.
         const int distance = (end - begin + streams - 1) / streams;
         for (int i = begin; i < begin + distance; ++i) {
             for (int row = 0; row < rows_; row += rows_of(row))
-                multiply_tile(matrix, {i, distance, end}, row, rows_of(row), finish);
+                multiply_tile(as_they_are, {i, distance, end}, row, rows_of(row), finish);
         }
         return;
     }
@@ -165,9 +177,11 @@ void PreparedRows::multiply(const PackedMatrix& matrix, int begin, int end, cons
     const int group = panels_at_once(matrix);
     for (int first = begin; first < end; first += group) {
         const int last = std::min(end, first + group);
+        const Panels panels =
+            kernels_->decode != nullptr ? decode(matrix, first, last, decoded) : as_they_are;
         for (int row = 0; row < rows_; row += rows_of(row)) {
             for (int i = first; i < last; i += streams)
-                multiply_tile(matrix, {i, 1, last}, row, rows_of(row), finish);
+                multiply_tile(panels, {i, 1, last}, row, rows_of(row), finish);
         }
     }
 }

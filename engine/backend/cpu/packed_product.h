@@ -40,10 +40,18 @@ public:
     int panels_at_once(const PackedMatrix& matrix) const;
 
     /// Multiplies panels [begin, end) of `matrix`, which has the type and n_in given before, with all rows.
-    void multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish) const;
+    /// `decoded` takes `decoded_floats(n_in)` floats on a 64-byte border when there are more than `few_rows`
+    /// rows.
+    void multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish,
+                  float* decoded = nullptr) const;
+    static std::int64_t decoded_floats(std::int64_t n_in) {
+        return most_decoded * PackedMatrix::panel_rows * n_in / 2;
+    }
+
+    static constexpr int few_rows = 16;
 
 private:
-    static constexpr int few_rows = 16;
+    static constexpr std::int64_t most_decoded = 8;  // panels at once
 
     /// Panels first, first + distance, ... below end, one for every stream.
     struct PanelWalk {
@@ -51,9 +59,16 @@ private:
         int distance = 1;
         int end = 0;
     };
+    /// Where panels lie: in the matrix, or from panel `first` on where they were decoded.
+    struct Panels {
+        const std::byte* at;
+        std::size_t bytes;
+        int first;
+        const std::byte* panel(int i) const { return at + static_cast<std::size_t>(i - first) * bytes; }
+    };
+    Panels decode(const PackedMatrix& matrix, int first, int last, float* decoded) const;
     /// Multiplies those panels with the block of m rows that begins at `row`.
-    void multiply_tile(const PackedMatrix& matrix, PanelWalk walk, int row, int m,
-                       const TileFinish& finish) const;
+    void multiply_tile(const Panels& panels, PanelWalk walk, int row, int m, const TileFinish& finish) const;
     float* block(Rows rows) const { return room_ + rows.begin * per_row(); }
     std::int64_t per_row() const;
 

@@ -335,7 +335,10 @@ const KernelSet& kernel_set(WeightType type, int rows, int n_in) {
     // Few rows are bound by reading the weights: rounding the inputs to bf16 would only cost precision.
     constexpr int most_exact_rows = 8;
     if (type == WeightType::bf16 && rows <= most_exact_rows) return float_kernels(type);
-    const bool tiles = rows >= tile_rows && n_in % weight_group == 0;
+    // Codes become bf16 for tiles, which only pays when many rows are multiplied with them.
+    constexpr int least_rows_of_codes = 48;
+    const int least_rows = has_groups(type) ? least_rows_of_codes : tile_rows;
+    const bool tiles = rows >= least_rows && n_in % weight_group == 0;
     if (const KernelSet* set = tiles ? tile_kernels(type) : nullptr) return *set;
     // Intel's dot products of bf16 are no faster than those of f32.
     if (type == WeightType::bf16 && !has_fast_bf16_dots()) return float_kernels(type);

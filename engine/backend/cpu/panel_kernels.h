@@ -18,6 +18,9 @@ enum class InputForm { f32, bf16, int8 };
 /// as PreparedRows makes it.
 using TileKernel = void (*)(const std::byte* const* panels, int n_in, const float* block, float* out);
 
+/// Makes of one panel of its type a panel [n_in][16] of bf16, on a 64-byte border.
+using PanelDecoder = void (*)(const std::byte* panel, int n_in, std::byte* to);
+
 inline constexpr int most_streams = 4;      ///< panels that a kernel reads side by side
 inline constexpr int most_block_rows = 32;  ///< rows of a block
 inline constexpr int tile_rows = 16;        ///< blocks of so many rows and more are laid out row by row
@@ -30,6 +33,7 @@ struct KernelSet {
     TileKernel one = nullptr;                            ///< one row
     int streams = 1;                                     ///< of `rows`
     std::array<TileKernel, most_block_rows + 1> rows{};  ///< by the number of rows; null where there is none
+    PanelDecoder decode = nullptr;  ///< the kernels take panels of bf16, which this makes; null: as they are
     /// Rows of the next block when `left` are left: the largest kernel that they fill.
     int block_rows(int left) const {
         int m = left < most_block_rows ? left : most_block_rows;

@@ -5,20 +5,20 @@
 #include "engine/backend/cpu/packed_matrix.h"
 #include "engine/backend/cpu/panel_kernels.h"
 
-// Highway knows nothing of matrix tiles. Panels of bf16 and of bytes lie as tiles want their second operand.
+// Highway knows nothing of matrix tiles. Panels of bf16 lie as tiles want their second operand.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #if defined(__clang__)
 // clang-format off
-#pragma clang attribute push(__attribute__((target("amx-tile,amx-bf16,amx-int8,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("amx-tile,amx-bf16,avx512bf16,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), apply_to = function)
 // clang-format on
 #else
 #pragma GCC push_options
 // GCC 12 takes the undefined operands in its own intrinsics for a mistake of ours.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC target("amx-tile,amx-bf16,amx-int8,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
+#pragma GCC target("amx-tile,amx-bf16,avx512bf16,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
 #endif
 
 namespace decodescope {
@@ -35,17 +35,16 @@ struct alignas(64) TileShapes {
     std::uint8_t rows[16] = {};
 };
 
-/// Sums of 16 rows and 16 outputs; inputs and weights of `k_bytes` bytes of k.
-constexpr TileShapes shapes(int k_bytes) {
+/// Sums of 16 rows and 16 outputs; inputs and weights of 32 k.
+constexpr TileShapes shapes() {
     TileShapes made;
     for (int i = 0; i < 8; ++i) {
-        made.row_bytes[i] = static_cast<std::uint16_t>(i == 4 || i == 5 ? k_bytes : 64);
-        made.rows[i] = static_cast<std::uint8_t>(i >= 6 ? k_bytes / 4 : tile_rows);
+        made.row_bytes[i] = 64;
+        made.rows[i] = tile_rows;
     }
     return made;
 }
-constexpr TileShapes bf16_shapes = shapes(64);
-constexpr TileShapes group_shapes = shapes(weight_group);
+constexpr TileShapes bf16_shapes = shapes();
 
 /// Where the sums of a stream and of the first or second 16 rows belong.
 template <int M>
@@ -63,8 +62,8 @@ inline void clear_sums() {
         _tile_zero(3);
     }
 }
-template <int M, class T>
-inline void store_sums(T* out) {
+template <int M>
+inline void store_sums(float* out) {
     _tile_stored(0, out + sums_at<M>(0, 0), 64);
     _tile_stored(1, out + sums_at<M>(1, 0), 64);
     if constexpr (M == 32) {
@@ -96,94 +95,66 @@ void bf16_tiles(const std::byte* const* panels, int n_in, const float* block, fl
     _tile_release();
 }
 
-/// Codes of one group of a panel as bytes, [8][16][4].
+/// Codes of one byte position of 16 words as weights.
+template <int Shift, int Mask>
+inline __m512 weights_at(__m512i words, __m512 scale, __m512 shift) {
+    const __m512i codes = _mm512_and_si512(_mm512_srli_epi32(words, Shift), _mm512_set1_epi32(Mask));
+    return _mm512_fmadd_ps(_mm512_cvtepi32_ps(codes), scale, shift);
+}
+
+/// Two weights of 16 rows each as pairs of bf16.
+inline __m512i paired(__m512 first, __m512 second) {
+    const auto halves = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(second, first));
+    const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23,
+                                           7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    return _mm512_permutexvar_epi16(order, halves);
+}
+
+/// Four k of 16 rows, which lie from bit Shift of the bytes on, as [2][16][2].
+template <int Shift, int Mask>
+inline void decode_four(__m512i words, __m512 scale, __m512 shift, std::byte* to) {
+    _mm512_store_si512(to, paired(weights_at<Shift, Mask>(words, scale, shift),
+                                  weights_at<Shift + 8, Mask>(words, scale, shift)));
+    _mm512_store_si512(to + 64, paired(weights_at<Shift + 16, Mask>(words, scale, shift),
+                                       weights_at<Shift + 24, Mask>(words, scale, shift)));
+}
+
+/// A panel with groups as one of bf16.
 template <WeightType T>
-inline const std::byte* bytes_of(const std::byte* codes, std::byte* room) {
-    if constexpr (T == WeightType::int8) return codes;
-    for (int i = 0; i < 4; ++i) {
-        const __m512i two = _mm512_load_si512(codes + i * 64);
-        const __m512i low = _mm512_set1_epi8(15);
-        _mm512_store_si512(room + i * 128, _mm512_and_si512(two, low));
-        _mm512_store_si512(room + i * 128 + 64, _mm512_and_si512(_mm512_srli_epi16(two, 4), low));
-    }
-    return room;
-}
-
-/// The integers of one group of two panels, M = 16 or 32 rows of bytes: [stream][row][16].
-template <WeightType T, int M>
-inline void group_dots(const std::byte* const* codes, const std::byte* x, long stride, std::byte* room,
-                       std::int32_t* dots) {
-    clear_sums<M>();
-    _tile_loadd(4, x, stride);
-    _tile_loadd(6, bytes_of<T>(codes[0], room), 64);
-    _tile_loadd(7, bytes_of<T>(codes[1], room + 512), 64);
-    _tile_dpbsud(0, 4, 6);
-    _tile_dpbsud(1, 4, 7);
-    if constexpr (M == 32) {
-        _tile_loadd(5, x + tile_rows * stride, stride);
-        _tile_dpbsud(2, 5, 6);
-        _tile_dpbsud(3, 5, 7);
-    }
-    store_sums<M>(dots);
-}
-
-/// Adds what the integers of a group stand for, as the kernels of dot products do.
-template <int M>
-inline void add_group(const std::byte* const* group_scales, const float* scales, const float* offsets,
-                      const std::int32_t* dots, float* sums) {
-    for (int s = 0; s < 2; ++s) {
-        const __m512 scale =
-            _mm512_cvtph_ps(_mm256_load_si256(reinterpret_cast<const __m256i*>(group_scales[s])));
-#pragma GCC unroll 8
-        for (int j = 0; j < M; ++j, dots += panel_rows, sums += panel_rows) {
-            const __m512 value = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(dots)),
-                                                 _mm512_set1_ps(scales[j]), _mm512_set1_ps(offsets[j]));
-            _mm512_store_ps(sums, _mm512_fmadd_ps(scale, value, _mm512_load_ps(sums)));
+void decode_panel(const std::byte* panel, int n_in, std::byte* to) {
+    constexpr int offset =
+        T == WeightType::int8 ? PackedMatrix::code_offset_int8 : PackedMatrix::code_offset_int4;
+    for (int g = 0; g < n_in / weight_group; ++g) {
+        const std::byte* record = panel + static_cast<std::size_t>(g / 2) * PackedMatrix::record_bytes(T);
+        const std::byte* codes = record + PackedMatrix::scale_bytes +
+                                 static_cast<std::size_t>(g % 2) * PackedMatrix::group_bytes(T);
+        const __m512 scale = _mm512_cvtph_ps(_mm256_load_si256(
+            reinterpret_cast<const __m256i*>(record + static_cast<std::size_t>(g % 2) * 32)));
+        const __m512 shift = _mm512_mul_ps(scale, _mm512_set1_ps(-offset));
+        for (std::size_t i = 0; i < PackedMatrix::group_bytes(T); i += 64) {
+            const __m512i words = _mm512_load_si512(codes + i);
+            if constexpr (T == WeightType::int8) {
+                decode_four<0, 255>(words, scale, shift, to);
+                to += 128;
+            } else {
+                decode_four<0, 15>(words, scale, shift, to);
+                decode_four<4, 15>(words, scale, shift, to + 128);
+                to += 256;
+            }
         }
     }
 }
 
-/// Two panels, M = 16 or 32 rows of bytes, row by row. The tiles of a group are begun before the integers of
-/// the one before it are used, so that neither waits for the other.
-template <WeightType T, int M>
-void group_tiles(const std::byte* const* panels, int n_in, const float* block, float* out) {
-    _tile_loadconfig(&group_shapes);
-    const int n_group = n_in / weight_group;
-    const auto* x = reinterpret_cast<const std::byte*>(block);
-    const float* scales = block + n_in / 4 * M;
-    const float* offsets = scales + n_group * M;
-    std::fill_n(out, 2 * M * panel_rows, 0.0f);
-    // Not a page apart: loads from the one would wait for stores to the other.
-    alignas(64) std::int32_t dots[2][2 * M * panel_rows + 512];
-    alignas(64) std::byte room[2 * 512];
-    const auto at = [](int g) { return static_cast<std::size_t>(g / 2) * PackedMatrix::record_bytes(T); };
-    for (int g = 0; g <= n_group; ++g) {
-        if (g < n_group) {
-            const std::size_t codes = at(g) + PackedMatrix::scale_bytes +
-                                      static_cast<std::size_t>(g % 2) * PackedMatrix::group_bytes(T);
-            const std::byte* both[] = {panels[0] + codes, panels[1] + codes};
-            group_dots<T, M>(both, x + g * weight_group, n_in, room, dots[g % 2]);
-        }
-        if (g > 0) {
-            const int done = g - 1;
-            const std::size_t place = at(done) + static_cast<std::size_t>(done % 2) * 32;
-            const std::byte* both[] = {panels[0] + place, panels[1] + place};
-            add_group<M>(both, scales + done * M, offsets + done * M, dots[done % 2], out);
-        }
-    }
-    _tile_release();
-}
-
-template <WeightType T>
 KernelSet with_tiles() {
-    KernelSet set = *dot_kernels(T);
-    if constexpr (T == WeightType::bf16) {
-        set.rows[16] = bf16_tiles<16>;
-        set.rows[32] = bf16_tiles<32>;
-    } else {
-        set.rows[16] = group_tiles<T, 16>;
-        set.rows[32] = group_tiles<T, 32>;
-    }
+    KernelSet set = *dot_kernels(WeightType::bf16);
+    set.rows[16] = bf16_tiles<16>;
+    set.rows[32] = bf16_tiles<32>;
+    return set;
+}
+
+KernelSet with_tiles(PanelDecoder decode) {
+    KernelSet set = with_tiles();
+    set.decode = decode;
     return set;
 }
 
@@ -201,10 +172,10 @@ namespace decodescope {
 
 const KernelSet* tile_kernels(WeightType type) {
 #if defined(__x86_64__)
-    if (!has_tiles()) return nullptr;
-    static const KernelSet bf16 = with_tiles<WeightType::bf16>();
-    static const KernelSet int8 = with_tiles<WeightType::int8>();
-    static const KernelSet int4 = with_tiles<WeightType::int4>();
+    if (!has_tiles() || !has_bf16_dots()) return nullptr;
+    static const KernelSet bf16 = with_tiles();
+    static const KernelSet int8 = with_tiles(decode_panel<WeightType::int8>);
+    static const KernelSet int4 = with_tiles(decode_panel<WeightType::int4>);
     if (type == WeightType::bf16) return &bf16;
     if (type == WeightType::int8) return &int8;
     if (type == WeightType::int4) return &int4;
