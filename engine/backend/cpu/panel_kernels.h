@@ -34,8 +34,18 @@ struct KernelSet {
     int streams = 1;                                     ///< of `rows`
     std::array<TileKernel, most_block_rows + 1> rows{};  ///< by the number of rows; null where there is none
     PanelDecoder decode = nullptr;  ///< the kernels take panels of bf16, which this makes; null: as they are
-    /// Rows of the next block when `left` are left: the largest kernel that they fill.
+    /// Rows of the next block when `left` are left: the largest kernel that they fill, but for the last but
+    /// one of kernels that differ little, which leaves more than a few to the last.
     int block_rows(int left) const {
+        const int largest = largest_block(left);
+        constexpr int few = 3;
+        if (left == largest || left - largest > few || largest >= tile_rows) return largest;
+        const int smaller = largest_block(largest - 1);
+        return largest - smaller <= few ? smaller : largest;
+    }
+
+private:
+    int largest_block(int left) const {
         int m = left < most_block_rows ? left : most_block_rows;
         while (rows[static_cast<std::size_t>(m)] == nullptr) --m;
         return m;
