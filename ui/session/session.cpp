@@ -2,6 +2,7 @@
 #include "ui/session/session.h"
 
 #include <QPointer>
+#include <QThread>
 #include <boost/lockfree/spsc_queue.hpp>
 
 #include <algorithm>
@@ -17,7 +18,6 @@ namespace decodescope {
 
 namespace {
 
-constexpr int drainIntervalMs = 33;
 constexpr std::int64_t progressIntervalNs = 100'000'000;
 
 }  // namespace
@@ -39,7 +39,8 @@ public:
     void run_started(const RunStarted& started) override {
         m_session.toGui([session = &m_session, experiment = m_experiment, started] {
             emit session->runStarted(experiment, started);
-            session->m_drainTimer.start();
+            session->m_pace = DrainPace(experiment.threads >= QThread::idealThreadCount());
+            session->m_drainTimer.start(DrainPace::shortestMs);
         });
     }
 
@@ -71,8 +72,10 @@ Session::Session(QObject* parent, Engine engine, std::size_t ringCapacity)
       m_engine(std::move(engine)),
       m_ledger(std::make_shared<MemoryLedger>()),
       m_ring(std::make_unique<Ring>(ringCapacity)) {
-    m_drainTimer.setInterval(drainIntervalMs);
-    connect(&m_drainTimer, &QTimer::timeout, this, &Session::drain);
+    connect(&m_drainTimer, &QTimer::timeout, this, [this] {
+        m_drainTimer.setInterval(m_pace.next(thread_cpu_ns()));
+        drain();
+    });
     m_thread = std::jthread([this](std::stop_token quit) { engineMain(quit); });
     post(Tag::environment, [this](std::stop_token) {
         toGui([this, environment = read_environment()] {

@@ -35,6 +35,7 @@
 #include "engine/measure/environment.h"
 #include "engine/measure/machine_limits.h"
 #include "engine/verify/judgement.h"
+#include "ui/session/drain_pace.h"
 #include "ui/session/gui_queue.h"
 
 namespace decodescope {
@@ -58,9 +59,9 @@ struct Judged {
 /// The one border between the window and the engine. It owns the engine thread, the memory ledger and the
 /// loaded model. Requests are closures with a tag: a newer request replaces a waiting one with the same tag
 /// and stops a running one. Everything that comes back is an immutable value, delivered on the GUI thread:
-/// life-cycle events as queued calls, steps and tokens through a preallocated ring that a 30 Hz timer drains.
-/// All public functions are for the GUI thread; none of them waits for the engine, except the destructor,
-/// which stops the engine and joins it.
+/// life-cycle events as queued calls, steps and tokens through a preallocated ring that a timer drains
+/// (`DrainPace`). All public functions are for the GUI thread; none of them waits for the engine, except the
+/// destructor, which stops the engine and joins it.
 class Session : public QObject {
     Q_OBJECT
 
@@ -91,7 +92,7 @@ public:
     /// `load_model` and `run_experiment`.
     static Engine realEngine();
 
-    /// `ringCapacity`: events that may wait between two drains (33 ms apart).
+    /// `ringCapacity`: events that may wait between two drains.
     explicit Session(QObject* parent = nullptr, Engine engine = realEngine(),
                      std::size_t ringCapacity = 32768);
     ~Session() override;
@@ -252,6 +253,7 @@ private:
     std::optional<Environment> m_environment;
     std::optional<CudaDevices> m_devices;
     QTimer m_drainTimer;
+    DrainPace m_pace;
     std::vector<RunEvent> m_batch;
 
     // engine thread
