@@ -5,16 +5,11 @@
 #include <QTest>
 
 #include "tests/app/cli_process.h"
+#include "tests/sanitized.h"
 
 using namespace decodescope::test;
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool memoryIsOurs = false;
-#else
-constexpr bool memoryIsOurs = true;
-#endif
 
 /// The program's answer to words separated by blanks, as JSON.
 QJsonObject answer(const QString& arguments, int exitCode = 0) {
@@ -146,18 +141,18 @@ private slots:
         QFETCH(const QString, arguments);
         // Sanitizers keep shadows and quarantines, which nobody plans.
         const Outcome outcome = cli((arguments + " --format json").split(' '));
-        if (memoryIsOurs) QCOMPARE(outcome.exitCode, 0);
+        if (!sanitized) QCOMPARE(outcome.exitCode, 0);
         const QJsonObject check = jsonOf(outcome.out).toObject()["check"].toObject();
         QCOMPARE(check["holds"].toBool(), outcome.exitCode == 0);
         QVERIFY(check["rss"].toDouble() > check["rss_before_loading"].toDouble());
         int exact = 0;
         for (const QJsonValue& row : check["rows"].toArray()) {
-            if (memoryIsOurs) QVERIFY2(row["holds"].toBool(), qPrintable(row["part"].toString()));
+            if (!sanitized) QVERIFY2(row["holds"].toBool(), qPrintable(row["part"].toString()));
             if (row["part"].toString().startsWith("KV")) {
                 ++exact;
                 QCOMPARE(row["difference"].toDouble(), 0.0);
             }
-            if (memoryIsOurs && row["part"] == "private memory" && row["plan"].toDouble() > 11e6) {
+            if (!sanitized && row["part"] == "private memory" && row["plan"].toDouble() > 11e6) {
                 QVERIFY(std::abs(row["difference"].toDouble()) <= 0.05 * row["plan"].toDouble());
             }
         }

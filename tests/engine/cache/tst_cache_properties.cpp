@@ -11,6 +11,7 @@
 #include "engine/verify/logit_comparison.h"
 #include "tests/engine/cache/cache_driver.h"
 #include "tests/engine/prepared.h"
+#include "tests/sanitized.h"
 
 using namespace decodescope;
 using namespace decodescope::test;
@@ -243,7 +244,7 @@ private slots:
     // Exact caches agree with no cache; what spare slots hold and how many there are changes no bit.
     void randomShapes_data() {
         QTest::addColumn<quint64>("seed");
-        for (std::uint64_t seed = 1; seed <= 400; ++seed)
+        for (std::uint64_t seed = 1; seed <= (sanitized ? 100 : 400); ++seed)
             QTest::addRow("%d", static_cast<int>(seed)) << quint64{seed};
     }
     void randomShapes() {
@@ -288,7 +289,7 @@ private slots:
     // Windows that are narrower than the text: evicting is keeping all and masking.
     void randomWindows_data() {
         QTest::addColumn<quint64>("seed");
-        for (std::uint64_t seed = 1001; seed <= 1060; ++seed)
+        for (std::uint64_t seed = 1001; seed <= (sanitized ? 1020 : 1060); ++seed)
             QTest::addRow("%d", static_cast<int>(seed)) << quint64{seed};
     }
     void randomWindows() {

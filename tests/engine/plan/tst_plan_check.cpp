@@ -5,19 +5,9 @@
 #include "engine/formats/model_source.h"
 #include "engine/plan/plan_check.h"
 #include "engine/plan/shape_reader.h"
+#include "tests/sanitized.h"
 
 using namespace decodescope;
-
-namespace {
-
-/// Only a plain build has memory of its own alone: sanitizers keep shadows and quarantines.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool memory_is_ours = false;
-#else
-constexpr bool memory_is_ours = true;
-#endif
-
-}  // namespace
 
 /// The plan beside a real run of it.
 class PlanCheckTest : public QObject {
@@ -83,7 +73,7 @@ private slots:
                                                                      .arg(row.planned)
                                                                      .arg(row.measured)));
         }
-        if (!memory_is_ours) return;
+        if (test::sanitized) return;
         for (const CheckRow& row : check->rows) {
             QVERIFY2(row.holds(), qPrintable(QString("%1: planned %2, measured %3")
                                                  .arg(row.part.c_str())

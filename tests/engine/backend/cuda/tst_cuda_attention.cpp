@@ -9,6 +9,7 @@
 
 #include "tests/engine/backend/cuda/attention_scene.h"
 #include "tests/engine/backend/plan_holes.h"
+#include "tests/sanitized.h"
 
 using namespace decodescope;
 using cuda::Stored;
@@ -229,6 +230,7 @@ private Q_SLOTS:
         for (const Stored type : {Stored::f32, Stored::f16, Stored::bf16, Stored::int8}) {
             for (const int n_query : {1, 4, 40, 100}) {
                 for (const int n_slot : {100, 1500}) {
+                    if (test::sanitized && n_query * n_slot > 10'000 && type != Stored::f16) continue;
                     QTest::addRow("type %d, %d queries, %d slots", static_cast<int>(type), n_query, n_slot)
                         << HeadShape{4, 2, 16} << Sight::causal << 3 << n_query << n_slot << type
                         << Place::rows;
