@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/attention/attention_plan.h"
+#include "engine/backend/token_draw.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/core/result.h"
 #include "engine/core/thread_pool.h"
@@ -86,6 +87,7 @@ struct ForwardCall {
     const AttentionPlan* plan = nullptr;
     KvCache* cache = nullptr;                  ///< with the call's append open; null without one
     std::span<const std::int32_t> logit_rows;  ///< tokens whose logits are wanted
+    std::span<const TokenDraw> draws;          ///< [logit_rows] or empty: what is to be drawn from them
     const Workspace* workspace = nullptr;      ///< whose temporaries the call uses
 
     /// The most slots that a row of it can have, in this call or a later one over the same cache, so that
@@ -126,6 +128,13 @@ public:
     }
     /// out[i] = row logit_rows[i] of x, [n_token, d] -> [logit_rows, d].
     virtual void pick_rows(const ForwardCall& call, const float* x, std::int64_t d, float* out);
+    /// drawn[i] = what call.draws[i] draws from row i of the logits, [logit_rows, vocab], that the call's
+    /// last product has made and found the largest of; -1 where they are not all finite. It is there when the
+    /// call has ended. Not asked of a backend whose `draw_floats` is 0.
+    virtual void draw(const ForwardCall& /*call*/, const float* /*logits*/, float* /*scratch*/,
+                      std::int32_t* /*drawn*/) {}
+    /// Scratch floats that `draw` needs for so many rows; 0 = tokens are drawn by whoever reads the logits.
+    virtual std::int64_t draw_floats(std::int64_t /*rows*/, int /*vocab*/) const { return 0; }
 
     /// What runs, for the record, e.g. "AVX-512 (VNNI, BF16); OpenBLAS 0.3.21 (SkylakeX)".
     virtual std::string description() const = 0;

@@ -61,7 +61,8 @@ Result<void> BatchLane::open_group() {
     const std::int64_t rows = std::int64_t{n_row()} * (cached() ? max_call : entries);
     // A cache's rows may have more slots than entries, but never more than this.
     const int slots = std::max(entries, cached() ? cache_->capacity() : 0);
-    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend, {n_row(), rows, n_row(), slots}));
+    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend,
+                        {n_row(), rows, n_row(), slots, asks_for_draws()}));
     reserve_call(n_row(), static_cast<int>(rows), n_row());
     ends_.reserve(static_cast<std::size_t>(n_row()));
     kept_logits_.release();
@@ -159,7 +160,7 @@ void BatchLane::add_columns(int request, int begin, int end) {
             call_.add(real ? mine.tokens[static_cast<std::size_t>(shown + position)] : pad_,
                       real ? stored + position - text_start : slot_padding);
             if (position == read) {
-                read_here();
+                choose_here(request);
                 ends_.push_back(request);
             }
         }
@@ -210,7 +211,7 @@ Result<void> BatchLane::step_prefill(LaneStep& step, std::stop_token stop) {
         ends_.clear();
         for (int i = first(); i < last(); ++i) add_columns(i, begin, begin + n);
         begin += n;
-        const auto output = call_model(step, logit_rows_, stop);
+        const auto output = call_model(step, wanted_here(), stop);
         if (!output) return output.error();
         DS_TRY(choose_ends(*output, step, ends_apart));
     }
@@ -229,7 +230,7 @@ Result<void> BatchLane::step_whole(LaneStep& step, std::stop_token stop) {
     begin_call();
     ends_.clear();
     for (int i = first(); i < last(); ++i) add_columns(i, 0, width_);
-    const auto output = call_model(step, logit_rows_, std::move(stop));
+    const auto output = call_model(step, wanted_here(), std::move(stop));
     if (!output) return output.error();
     prefilled_ = true;
     return choose_ends(*output, step, false);
@@ -246,7 +247,7 @@ void BatchLane::add_newest(int request, int row) {
     std::int32_t position = cache_->next_position(row);
     if (!mine.finished) {
         for (int k = first_fed; k < n; ++k) call_.add(mine.tokens[static_cast<std::size_t>(k)], position++);
-        read_here();
+        choose_here(request);
         ends_.push_back(request);
     }
     end_row(request, first_fed, counter_);
@@ -263,7 +264,7 @@ Result<void> BatchLane::step_decode(LaneStep& step, std::stop_token stop) {
         add_newest(i, call_.batch());
     }
     while (call_.batch() < n_row()) end_row();
-    const auto output = call_model(step, logit_rows_, std::move(stop));
+    const auto output = call_model(step, wanted_here(), std::move(stop));
     if (!output) return output.error();
     return choose_ends(*output, step, false);
 }

@@ -70,7 +70,8 @@ Result<void> ContinuousLane::on_start() {
     if (!made) return made.error();
     const int rows = n_row + chunk;
     const int slots = std::max(longest, cache_->capacity());
-    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend, {n_row, rows, n_row, slots}));
+    DS_TRY(reserve_room(workspace_, *context_.weights, *context_.backend,
+                        {n_row, rows, n_row, slots, asks_for_draws()}));
     reserve_call(n_row, rows, n_row);
     ends_.reserve(static_cast<std::size_t>(n_row));
     fresh_.reserve(static_cast<std::size_t>(n_row));
@@ -177,7 +178,7 @@ Result<void> ContinuousLane::on_step(LaneStep& step, std::stop_token stop) {
             mine.started = true;
             ++step.n_row;
             if (n == missing(i, row)) {
-                read_here();
+                choose_here(i);
                 ends_.push_back(i);
             }
         }
@@ -185,7 +186,7 @@ Result<void> ContinuousLane::on_step(LaneStep& step, std::stop_token stop) {
     }
     step.phase = !any_decode ? Phase::prefill : any_prefill ? Phase::mixed : Phase::decode;
     step.n_waiting = scheduler_.n_waiting();
-    const auto output = call_model(step, logit_rows_, std::move(stop));
+    const auto output = call_model(step, wanted_here(), std::move(stop));
     if (!output) return output.error();
     step.n_adopted = n_adopted_;
     n_adopted_ = 0;

@@ -208,6 +208,7 @@ void Lane::begin_call() {
     call_.clear();
     call_rows_.clear();
     logit_rows_.clear();
+    draws_.clear();
 }
 
 void Lane::end_row(int request, int text_start, int counter) {
@@ -222,10 +223,17 @@ void Lane::read_here() {
     logit_rows_.push_back(call_.n_token() - 1);
 }
 
+void Lane::choose_here(int request) {
+    read_here();
+    if (const auto draw = samplers_[static_cast<std::size_t>(request)].draw(state(request).n_chosen))
+        draws_.push_back(*draw);
+}
+
 void Lane::reserve_call(int batch, int rows, int n_logits) {
     call_.reserve(batch, rows);
     call_rows_.reserve(static_cast<std::size_t>(batch));
     logit_rows_.reserve(static_cast<std::size_t>(n_logits));
+    draws_.reserve(static_cast<std::size_t>(n_logits));
 }
 
 Result<void> Lane::reorder(std::span<const int> parents) {
@@ -259,16 +267,15 @@ Result<ForwardOutput> Lane::call_watched(std::span<const std::int32_t> logit_row
     return output;
 }
 
-Result<ForwardOutput> Lane::call_model(LaneStep& step, std::span<const std::int32_t> logit_rows,
-                                       std::stop_token stop) {
+Result<ForwardOutput> Lane::call_model(LaneStep& step, const WantedLogits& wanted, std::stop_token stop) {
     if (faulty_forward_) faulty_forward_->begin_call(call_, call_rows_, cache_.get());
     ForwardHook* hook = faulty_forward_.get();
     if (timer_ != nullptr) {
         timer_->begin_call(hook);
         hook = timer_;
     }
-    auto output = watch_ ? call_watched(logit_rows, std::move(stop), hook)
-                         : forward(*context_.weights, call_, logit_rows, cache_.get(), window(), workspace_,
+    auto output = watch_ ? call_watched(wanted.rows, std::move(stop), hook)
+                         : forward(*context_.weights, call_, wanted, cache_.get(), window(), workspace_,
                                    *context_.backend, std::move(stop), hook);
     if (timer_ != nullptr) timer_->end_call();
     if (!output) return output;
@@ -287,7 +294,7 @@ Result<void> Lane::choose(int i, int row, const ForwardOutput& output, std::size
     RequestState& mine = state(i);
     const auto token = samplers_[static_cast<std::size_t>(i)].choose(
         output.logits_of(output_row, config().vocab), mine.n_chosen, mine.tokens,
-        output.largest_of(output_row));
+        output.found_in(output_row));
     if (!token) return refused(token.error());
     note(i, *token, row, *token == guess);
     return {};

@@ -211,13 +211,18 @@ protected:
     void end_row(int request = -1, int text_start = 0, int counter = 0);
     /// The logits of the token of `call_` that was added last are wanted, to choose from.
     void read_here();
+    /// The same, and the next token of `request` is what will be chosen: the backend may draw it at once.
+    void choose_here(int request);
+    /// Whether `choose_here` asks the backend for anything.
+    bool asks_for_draws() const { return samplers_.front().draw(0).has_value(); }
     /// Makes room for calls of `rows` tokens in `batch` rows.
     void reserve_call(int batch, int rows, int n_logits);
     /// Rows of the cache follow `parents`.
     Result<void> reorder(std::span<const int> parents);
     /// One forward call of the target model, counted into `step`.
-    Result<ForwardOutput> call_model(LaneStep& step, std::span<const std::int32_t> logit_rows,
-                                     std::stop_token stop);
+    Result<ForwardOutput> call_model(LaneStep& step, const WantedLogits& wanted, std::stop_token stop);
+    /// What `read_here` and `choose_here` have asked for.
+    WantedLogits wanted_here() const { return {logit_rows_, draws_}; }
     /// Chooses the next token of `request` from a row of the output, which is row `row` of the step's logits,
     /// and notes it. `guess`: what speculation had guessed it to be.
     Result<void> choose(int request, int row, const ForwardOutput& output, std::size_t output_row,
@@ -237,6 +242,7 @@ protected:
     CallTokens call_;
     std::vector<CallRow> call_rows_;        // [rows of call_]
     std::vector<std::int32_t> logit_rows_;  // of call_
+    std::vector<TokenDraw> draws_;          // of these, or none
     std::vector<Sampler> samplers_;         // [requests]
     int n_step_ = 0;                        // steps made
     std::optional<CallWatch> watch_;

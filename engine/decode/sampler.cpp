@@ -49,9 +49,9 @@ double Sampler::uniform(std::int64_t index, std::uint64_t use) const {
 }
 
 Result<std::int32_t> Sampler::choose(std::span<const float> logits, std::int64_t index,
-                                     std::span<const std::int32_t> history, std::int32_t largest) {
-    if (largest >= 0 && sampling_.kind == SamplingKind::greedy && sampling_.repetition_penalty == 1)
-        return largest;
+                                     std::span<const std::int32_t> history, FoundTokens found) {
+    const std::int32_t chosen = sampling_.kind == SamplingKind::greedy ? found.largest : found.drawn;
+    if (chosen >= 0 && sampling_.repetition_penalty == 1) return chosen;
     const auto scores = penalised(logits, history);
     if (!scores) {
         return Error{scores.error().kind, fmt::format("Step {}: {}", index, scores.error().message)};
@@ -64,6 +64,15 @@ Result<std::int32_t> Sampler::choose(std::span<const float> logits, std::int64_t
         left -= weight(*scores, rank, kept.largest);
         if (left < 0 || rank + 1 == kept.count) return order_[rank];
     }
+}
+
+std::optional<TokenDraw> Sampler::draw(std::int64_t index) const {
+    if (sampling_.kind == SamplingKind::greedy || sampling_.repetition_penalty != 1) return std::nullopt;
+    return TokenDraw{.temperature = sampling_.temperature,
+                     .top_p = sampling_.top_p,
+                     .min_p = sampling_.min_p,
+                     .uniform = uniform(index),
+                     .top_k = sampling_.top_k};
 }
 
 Result<void> Sampler::distribution(std::span<const float> logits, std::span<const std::int32_t> history,

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/backend/token_draw.h"
 #include "engine/core/result.h"
 #include "engine/decode/sampling.h"
 
@@ -25,9 +27,13 @@ public:
     /// Token number `index` of the answer from one row of logits [vocab]. `history` is the prompt and the
     /// answer so far; only the repetition penalty looks at it. Fails with `non_finite` when a logit is NaN or
     /// infinite, and with `bad_input` when there are no logits or the history holds an id outside of them.
-    /// `largest`: where they are largest, when somebody has looked and found all of them finite.
+    /// `found`: what a backend has found in these very logits; `found.drawn` by what `draw` gives for
+    /// `index`.
     Result<std::int32_t> choose(std::span<const float> logits, std::int64_t index,
-                                std::span<const std::int32_t> history, std::int32_t largest = -1);
+                                std::span<const std::int32_t> history, FoundTokens found = {});
+
+    /// How token `index` is drawn from its logits; none where it is not drawn, or the text so far counts too.
+    std::optional<TokenDraw> draw(std::int64_t index) const;
 
     /// The distribution that `choose` draws from, summing to 1; greedy: 1 at the token it takes. `out` is as
     /// long as `logits`. Fails like `choose`.

@@ -13,8 +13,7 @@ namespace decodescope {
 
 namespace {
 
-Result<void> check_input(const ModelConfig& config, const CallTokens& call,
-                         std::span<const std::int32_t> logit_rows) {
+Result<void> check_input(const ModelConfig& config, const CallTokens& call, const WantedLogits& wanted) {
     if (call.n_token() < 1) {
         return Error{ErrorKind::bad_input,
                      fmt::format("Forward: got no tokens in {} rows, expected at least one.", call.batch())};
@@ -25,10 +24,15 @@ Result<void> check_input(const ModelConfig& config, const CallTokens& call,
             ErrorKind::bad_input,
             fmt::format("Forward: token id {} is outside the vocabulary of {}.", token, config.vocab)};
     }
-    for (const std::int32_t row : logit_rows) {
+    for (const std::int32_t row : wanted.rows) {
         if (row >= 0 && row < call.n_token()) continue;
         return Error{ErrorKind::internal,
                      fmt::format("Forward: logits of token {} of {} were asked for.", row, call.n_token())};
+    }
+    if (!wanted.draws.empty() && wanted.draws.size() != wanted.rows.size()) {
+        return Error{ErrorKind::internal,
+                     fmt::format("Forward: {} draws from {} rows of logits were asked for.",
+                                 wanted.draws.size(), wanted.rows.size())};
     }
     return {};
 }
@@ -133,16 +137,16 @@ const char* to_string(ForwardTensor tensor) {
 
 Result<void> reserve_room(Workspace& workspace, const Weights& weights, const Backend& backend,
                           const CallRoom& room) {
+    const std::int64_t draws = room.draws ? backend.draw_floats(room.logit_rows, weights.config.vocab) : 0;
     return workspace.reserve(
         weights.config, room.batch, room.rows, room.logit_rows,
-        backend.scores_floats(weights.config, room.rows, room.n_slot),
+        std::max(backend.scores_floats(weights.config, room.rows, room.n_slot), draws),
         products_floats(weights, backend, room.rows, static_cast<std::size_t>(room.logit_rows)), room.n_slot);
 }
 
-Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
-                              std::span<const std::int32_t> logit_rows, KvCache* cache, Window window,
-                              Workspace& workspace, Backend& backend, std::stop_token stop,
-                              ForwardHook* hook) {
+Result<ForwardOutput> forward(const Weights& given, const CallTokens& call, const WantedLogits& wanted,
+                              KvCache* cache, Window window, Workspace& workspace, Backend& backend,
+                              std::stop_token stop, ForwardHook* hook) {
     const Weights& weights = hook == nullptr ? given : hook->weights(given);
     const ModelConfig& config = weights.config;
     if (hook != nullptr && backend.memory() != nullptr) {
@@ -150,7 +154,7 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
                      fmt::format("Forward: what {} computes cannot be watched or changed on the way.",
                                  backend.memory()->name())};
     }
-    DS_TRY(check_input(config, call, logit_rows));
+    DS_TRY(check_input(config, call, wanted));
     std::optional<UsedPositions> used;
     if (hook == nullptr) {
         DS_TRY(check_positions(config, call.positions(), true));
@@ -167,10 +171,20 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
     else
         plan_without_cache(call, window, plan);
     if (hook != nullptr) hook->plan(call, cache, plan);
-    const ForwardCall given_to_backend{
-        &weights,  &call, used ? std::span<const std::int32_t>(used->query) : call.positions(),
-        &plan,     cache, logit_rows,
-        &workspace};
+    const std::span<const std::int32_t> logit_rows = wanted.rows;
+    // What a hook changes in the logits nobody has looked at.
+    const std::int64_t draw_floats = hook == nullptr && !wanted.draws.empty()
+                                         ? backend.draw_floats(std::ssize(logit_rows), config.vocab)
+                                         : 0;
+    ForwardCall given_to_backend;
+    given_to_backend.weights = &weights;
+    given_to_backend.tokens = &call;
+    given_to_backend.positions = used ? std::span<const std::int32_t>(used->query) : call.positions();
+    given_to_backend.plan = &plan;
+    given_to_backend.cache = cache;
+    given_to_backend.logit_rows = logit_rows;
+    if (draw_floats > 0) given_to_backend.draws = wanted.draws;
+    given_to_backend.workspace = &workspace;
     DS_TRY(backend.begin_call(given_to_backend));
     CallGuard open_call(backend);
     const auto computed = [&](ForwardTensor tensor, int layer, float* values, std::int64_t n) {
@@ -317,13 +331,19 @@ Result<ForwardOutput> forward(const Weights& given, const CallTokens& call,
         ProductCall head = product(*picked, weights.head, *logits);
         head.rows = static_cast<int>(n_logits);
         head.norm = &weights.final_norm;
-        // What a hook changes in the logits nobody has looked at.
         if (hook == nullptr) {
             workspace.largest().assign(logit_rows.size(), -1);
             head.largest = workspace.largest().data();
             output.largest = workspace.largest();
         }
         backend.product(head);
+        if (draw_floats > 0) {
+            const auto weighed = workspace.take(Temporary::scores, draw_floats);
+            if (!weighed) return weighed.error();
+            workspace.drawn().assign(logit_rows.size(), -1);
+            backend.draw(given_to_backend, *logits, *weighed, workspace.drawn().data());
+            output.drawn = workspace.drawn();
+        }
         computed(ForwardTensor::logits, config.n_layer, *logits, n_logits * config.vocab);
         output.logits = {backend.read(*logits, n_logits * config.vocab),
                          static_cast<std::size_t>(n_logits * config.vocab)};

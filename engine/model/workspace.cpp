@@ -31,6 +31,7 @@ Result<void> Workspace::reserve(const ModelConfig& config, int batch, std::int64
     DS_TRY(make_room(Temporary::logits, logit_rows * config.vocab));
     DS_TRY(make_room(Temporary::scores, scores));
     largest_.reserve(static_cast<std::size_t>(logit_rows));
+    drawn_.reserve(static_cast<std::size_t>(logit_rows));
     plan_.reserve(batch, static_cast<int>(rows), n_slot);
     return {};
 }

@@ -23,7 +23,7 @@ enum class Temporary {
     products,  // scratch of products with weights
     turns,     // [rows, head_dim], the angles of rotary positions
     logits,    // [logit_rows, vocab]
-    scores,    // attention scratch
+    scores,    // scratch of attention, and of drawing tokens once that is done
 };
 inline constexpr std::size_t n_temporary = 9;
 
@@ -37,8 +37,9 @@ public:
         : ledger_(std::move(ledger)), policy_(policy) {}
 
     /// Makes room for calls of `rows` tokens in `batch` rows of at most `n_slot` slots, `logit_rows` rows of
-    /// logits, `scores` floats of attention scratch and `products` floats of scratch for products, so that
-    /// such calls allocate nothing. Does nothing with the policy `fresh`. See `reserve_room` in forward.h.
+    /// logits, `scores` floats of scratch for attention and draws and `products` floats of scratch for
+    /// products, so that such calls allocate nothing. Does nothing with the policy `fresh`. See
+    /// `reserve_room` in forward.h.
     Result<void> reserve(const ModelConfig& config, int batch, std::int64_t rows, std::int64_t logit_rows,
                          std::int64_t scores, std::int64_t products, int n_slot);
     /// `floats` floats for the next contents of a temporary; what it held before is lost.
@@ -56,8 +57,9 @@ public:
     /// Who sees whom in the call that is being made, or was made last.
     AttentionPlan& plan() { return plan_; }
     const AttentionPlan& plan() const { return plan_; }
-    /// Where the rows of logits are largest.
+    /// Where the rows of logits are largest, and what was drawn from them.
     std::vector<std::int32_t>& largest() { return largest_; }
+    std::vector<std::int32_t>& drawn() { return drawn_; }
 
 private:
     std::shared_ptr<MemoryLedger> ledger_;
@@ -66,6 +68,7 @@ private:
     std::array<Buffer, n_temporary> buffers_;
     AttentionPlan plan_;
     std::vector<std::int32_t> largest_;
+    std::vector<std::int32_t> drawn_;
 };
 
 }  // namespace decodescope

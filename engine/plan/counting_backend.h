@@ -19,7 +19,7 @@ struct BackendCounts {
 };
 
 /// Passes everything on to another backend and counts it. Not shared between threads, as the other is not.
-class CountingBackend final : public Backend {
+class CountingBackend : public Backend {
 public:
     explicit CountingBackend(Backend& inner) : inner_(inner) {}
 
@@ -46,6 +46,12 @@ public:
     }
     void pick_rows(const ForwardCall& call, const float* x, std::int64_t d, float* out) override {
         inner_.pick_rows(call, x, d, out);
+    }
+    void draw(const ForwardCall& call, const float* logits, float* scratch, std::int32_t* drawn) override {
+        inner_.draw(call, logits, scratch, drawn);
+    }
+    std::int64_t draw_floats(std::int64_t rows, int vocab) const override {
+        return inner_.draw_floats(rows, vocab);
     }
     void product(const ProductCall& call) override;
     std::int64_t product_floats(const Linear& w, std::int64_t rows, const Linear* gate) const override {

@@ -39,7 +39,7 @@ Result<void> decode(const Weights& weights, Backend& backend, const std::shared_
     call.reserve(1, prompt_length);
     std::int32_t logit_row = prompt_length - 1;
     const auto step = [&]() -> Result<std::int32_t> {
-        const auto output = forward(weights, call, {&logit_row, 1}, &cache,
+        const auto output = forward(weights, call, std::span(&logit_row, 1), &cache,
                                     effective_window({}, config.window), workspace, backend);
         if (!output) return output.error();
         return bench::chosen_token(*output, 0, config.vocab);

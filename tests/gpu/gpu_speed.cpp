@@ -157,7 +157,8 @@ private:
         call_.end_row();
         const std::int32_t last = n - 1;
         const std::int64_t start = now_ns();
-        const auto output = forward(*weights_, call_, {&last, 1}, cache_.get(), {}, *workspace_, backend_);
+        const auto output =
+            forward(*weights_, call_, std::span(&last, 1), cache_.get(), {}, *workspace_, backend_);
         if (!output) return output.error();
         const double host = static_cast<double>(now_ns() - start) / 1e9;
         return Timed{backend_.device_seconds().value_or(0), host};

@@ -46,8 +46,9 @@ std::int64_t count_ranges(const AttentionPlan& plan) {
 /// The arrays of a call as the processor fills them.
 struct HostArrays {
     std::span<std::int32_t> tokens, positions, row_of, row_begin, slots, first_range, row_base, blocks,
-        logit_rows, largest;
+        logit_rows, largest, drawn;
     std::span<SlotRange> ranges;
+    std::span<TokenDraw> draws;
 };
 
 void fill(const ForwardCall& call, int block_stride, HostArrays& host) {
@@ -79,6 +80,7 @@ void fill(const ForwardCall& call, int block_stride, HostArrays& host) {
     if (call.cache != nullptr)
         std::copy(call.cache->new_slots().begin(), call.cache->new_slots().end(), host.slots.begin());
     std::copy(call.logit_rows.begin(), call.logit_rows.end(), host.logit_rows.begin());
+    std::copy(call.draws.begin(), call.draws.end(), host.draws.begin());
 }
 
 }  // namespace
@@ -88,6 +90,7 @@ Result<void> CallUpload::upload(const ForwardCall& call) {
     const std::int64_t n = tokens.n_token();
     const std::int64_t batch = tokens.batch();
     const auto n_logit = std::ssize(call.logit_rows);
+    const auto n_draw = std::ssize(call.draws);
     arrays_ = {};
     arrays_.n_token = tokens.n_token();
     arrays_.batch = tokens.batch();
@@ -113,6 +116,8 @@ Result<void> CallUpload::upload(const ForwardCall& call) {
         if (arrays_.block_stride > 0) arrays_.blocks = list.add(batch * arrays_.block_stride, host.blocks);
         logit_rows_ = list.add(n_logit, host.logit_rows);
         largest_ = list.add(n_logit, host.largest);
+        draws_ = list.add(n_draw, host.draws);
+        drawn_ = list.add(n_draw, host.drawn);
     };
     Layout count;
     place(count);
@@ -127,7 +132,8 @@ Result<void> CallUpload::upload(const ForwardCall& call) {
     shape_.assign({reinterpret_cast<std::uintptr_t>(block_.data()), static_cast<std::uintptr_t>(n),
                    static_cast<std::uintptr_t>(batch), static_cast<std::uintptr_t>(range_room_),
                    static_cast<std::uintptr_t>(arrays_.most_slots),
-                   static_cast<std::uintptr_t>(arrays_.block_stride), static_cast<std::uintptr_t>(n_logit)});
+                   static_cast<std::uintptr_t>(arrays_.block_stride), static_cast<std::uintptr_t>(n_logit),
+                   static_cast<std::uintptr_t>(n_draw)});
     return {};
 }
 

@@ -191,6 +191,21 @@ public:
         launched("picking rows");
     }
 
+    void draw(const ForwardCall& call, const float* logits, float* scratch, std::int32_t* drawn) override {
+        const auto rows = static_cast<int>(call.draws.size());
+        if (!replays()) {
+            cuda::draw_tokens(stream(), logits, rows, call.weights->config.vocab, upload_.largest(),
+                              upload_.draws(), reinterpret_cast<std::uint64_t*>(scratch), upload_.drawn());
+            launched("drawing tokens");
+        }
+        memory_->note(read_back_.queue_for(upload_.drawn(), drawn, rows, !replays()));
+    }
+
+    std::int64_t draw_floats(std::int64_t rows, int vocab) const override {
+        constexpr std::int64_t floats_of_weight = sizeof(std::uint64_t) / sizeof(float);
+        return rows * vocab * floats_of_weight;
+    }
+
     std::int64_t product_floats(const Linear& w, std::int64_t rows, const Linear* gate) const override {
         return gate_offset(rows, w.n_in) + (gate != nullptr ? rows * w.n_out : 0);
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/attention/attention_plan.h"
+#include "engine/backend/token_draw.h"
 #include "engine/model/model_config.h"
 
 /// The kernels of the CUDA backend as the host calls them: every function enqueues its launches on `stream`
@@ -122,5 +123,12 @@ void pick_rows(cudaStream_t stream, const float* x, const std::int32_t* rows, in
 /// largest[r] = where row r of x is largest, the first of equal ones; -1 when a value is not finite.
 /// x [rows, n].
 void find_largest(cudaStream_t stream, const float* x, int rows, int n, std::int32_t* largest);
+
+/// drawn[r] = what draws[r] draws from row r of the logits [rows, n], -1 where `largest`, as `find_largest`
+/// has it, is -1. `weights`: scratch [rows, n]. Weights are rounded to integers, so sums of them do not
+/// depend on an order. They are off by less than n^2 / 2^62 of the sum, 2^-26 for 2^18 tokens: where a filter
+/// or the draw falls that near the border between two tokens, floating point may fall to the other side.
+void draw_tokens(cudaStream_t stream, const float* logits, int rows, int n, const std::int32_t* largest,
+                 const TokenDraw* draws, std::uint64_t* weights, std::int32_t* drawn);
 
 }  // namespace decodescope::cuda

@@ -292,6 +292,46 @@ private slots:
         }
     }
 
+    void saysHowABackendIsToDraw() {
+        const Sampler sampler({SamplingKind::sample, 0.7, 40, 11, 0.9, 0.05, 1}, 3);
+        const std::optional<TokenDraw> draw = sampler.draw(12);
+        QVERIFY(draw);
+        QCOMPARE(draw->temperature, 0.7);
+        QCOMPARE(draw->top_k, 40);
+        QCOMPARE(draw->top_p, 0.9);
+        QCOMPARE(draw->min_p, 0.05);
+        QCOMPARE(draw->uniform, sampler.uniform(12));
+        QVERIFY(!Sampler({}).draw(12));
+        QVERIFY(!Sampler({SamplingKind::sample, 1, 0, 11, 1, 0, 1.1}).draw(12));
+    }
+
+    void takesWhatABackendHasFound_data() {
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<double>("penalty");
+        QTest::addColumn<int>("largest");
+        QTest::addColumn<int>("drawn");
+        QTest::addColumn<int>("expected");
+        const int greedy = static_cast<int>(SamplingKind::greedy);
+        const int drawing = static_cast<int>(SamplingKind::sample);
+        // Token 1 is what both choose from these logits themselves; nobody but the backend says 0 or 2.
+        QTest::newRow("greedy") << greedy << 1.0 << 0 << 2 << 0;
+        QTest::newRow("greedy, not looked") << greedy << 1.0 << -1 << 2 << 1;
+        QTest::newRow("greedy with penalty") << greedy << 1.1 << 0 << 2 << 1;
+        QTest::newRow("sampled") << drawing << 1.0 << 0 << 2 << 2;
+        QTest::newRow("sampled, not drawn") << drawing << 1.0 << 0 << -1 << 1;
+        QTest::newRow("sampled with penalty") << drawing << 1.1 << 0 << 2 << 1;
+    }
+    void takesWhatABackendHasFound() {
+        QFETCH(int, kind);
+        QFETCH(double, penalty);
+        QFETCH(int, largest);
+        QFETCH(int, drawn);
+        QFETCH(int, expected);
+        const std::vector<float> logits{0.0f, 90.0f, 1.0f};
+        Sampler sampler({static_cast<SamplingKind>(kind), 1, 0, 11, 1, 0, penalty});
+        QCOMPARE(*sampler.choose(logits, 0, {}, {largest, drawn}), expected);
+    }
+
     void historyOutsideTheVocabulary_data() {
         QTest::addColumn<int>("id");
         QTest::newRow("negative") << -1;
