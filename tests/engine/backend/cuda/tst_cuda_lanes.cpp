@@ -19,10 +19,11 @@ struct TwoMachines {
     std::shared_ptr<MemoryLedger> host = std::make_shared<MemoryLedger>();
     std::shared_ptr<const Weights> weights;
 
-    explicit TwoMachines(const char* preset, int head_dim = 0, int n_positions = 64) {
+    explicit TwoMachines(const char* preset, int head_dim = 0, int n_positions = 64, int vocab = 0) {
         ModelConfig config = *preset_config(preset);
         config.n_positions = n_positions;
         if (head_dim > 0) config.head_dim = head_dim;
+        if (vocab > 0) config.vocab = vocab;
         weights = test::lively_weights(config, 5, host);
     }
 
@@ -142,6 +143,58 @@ private slots:
         QCOMPARE(graph.tokens, plain.tokens);
         // Of every request, or of the batch, the prompt and the first token of all are launched plainly.
         QVERIFY(cuda_shim::counts().graph_launches >= 7);
+    }
+
+    void sampledTokensAreDrawnWhereTheLogitsAre_data() {
+        QTest::addColumn<QString>("lane");
+        QTest::addColumn<bool>("graph");
+        QTest::addColumn<int>("vocab");
+        for (const char* lane : {"naive", "static", "batch", "batch-right", "batch-packed", "continuous"})
+            QTest::addRow("%s", lane) << QString(lane) << false << 0;
+        for (const char* lane : {"static", "batch", "batch-packed"})
+            QTest::addRow("%s, graph", lane) << QString(lane) << true << 0;
+        QTest::addRow("an odd vocabulary") << QString("batch-packed") << true << 1501;
+    }
+    void sampledTokensAreDrawnWhereTheLogitsAre() {
+        QFETCH(QString, lane);
+        QFETCH(bool, graph);
+        QFETCH(int, vocab);
+        TwoMachines machines("tiny-llama", 0, 64, vocab);
+        const auto followed = [&](bool gpu, const Sampling& sampling) {
+            LaneSpec spec = test::named(lane.toStdString());
+            spec.cuda_graph = gpu && graph;
+            Workload work = three_requests(9);
+            work.sampling = sampling;
+            return follow(*machines.lane(spec, gpu), work);
+        };
+        // And the kernels that ran for it.
+        const auto counted = [&](const Sampling& sampling) {
+            const std::int64_t before = cuda_shim::counts().kernels_run;
+            Trail trail = followed(true, sampling);
+            return std::pair(std::move(trail), cuda_shim::counts().kernels_run - before);
+        };
+        const Sampling sampling{SamplingKind::sample, 1.3, 50, 23, 0.95, 0.01, 1};
+        Sampling with_penalty = sampling;
+        with_penalty.repetition_penalty = 1.3;
+        (void)followed(true, {});  // what is made once is made
+        const auto [greedy, greedy_kernels] = counted({});
+        const auto [drawn, drawn_kernels] = counted(sampling);
+        const auto [punished, punished_kernels] = counted(with_penalty);
+        QCOMPARE(drawn.error, std::string());
+        QCOMPARE(drawn.tokens, followed(false, sampling).tokens);
+        QVERIFY(drawn.tokens != greedy.tokens);
+        QCOMPARE(cuda_shim::counts().graph_launches > 0, graph);
+        // Every call draws once. What the text so far decides too stays with the processor.
+        std::int64_t calls = 0;
+        for (const LaneStep& step : drawn.steps) {
+            calls += step.n_call;
+            if (lane != "naive" && step.phase == Phase::decode)
+                QCOMPARE(step.tensor_allocations, std::int64_t{0});
+        }
+        QCOMPARE(drawn_kernels - greedy_kernels, calls);
+        QCOMPARE(punished_kernels, greedy_kernels);
+        QCOMPARE(punished.tokens, followed(false, with_penalty).tokens);
+        QVERIFY(punished.tokens != drawn.tokens);
     }
 };
 

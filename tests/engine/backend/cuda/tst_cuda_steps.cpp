@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/cache/kv_cache.h"
+#include "engine/decode/sampler.h"
 #include "engine/model/forward.h"
 #include "engine/model/workspace.h"
 #include "tests/engine/backend/cuda/cuda_fixture.h"
@@ -23,6 +24,7 @@ constexpr int n_prompt = 5;
 struct Steps {
     std::vector<std::vector<float>> logits;
     std::vector<std::vector<std::int32_t>> largest;
+    std::vector<std::vector<std::int32_t>> drawn;
     int failed = -1;
     Error error;
 };
@@ -62,11 +64,18 @@ public:
             for (int i = 0; i < n; ++i) row.push_back((7 * step + 5 * b + 3 * i) % weights_->config.vocab);
             tokens_.add_row(row, position_);
         }
-        auto output = forward(*weights_, tokens_, last_rows(tokens_), cache_.get(), window_, workspace_,
-                              backend_, std::move(stop));
+        draws_.clear();
+        for (int b = 0; b < n_row && sampling_.kind == SamplingKind::sample; ++b)
+            draws_.push_back(*Sampler(sampling_, b).draw(step));
+        const std::vector<std::int32_t> last = last_rows(tokens_);
+        auto output = forward(*weights_, tokens_, WantedLogits(last, draws_), cache_.get(), window_,
+                              workspace_, backend_, std::move(stop));
         if (output) position_ += n;
         return output;
     }
+
+    /// Tokens are drawn like this from now on.
+    void sample(const Sampling& sampling) { sampling_ = sampling; }
 
     /// A prompt, then `n` single tokens; ends at the first failure.
     Steps decode(int n) {
@@ -80,6 +89,7 @@ public:
             }
             steps.logits.emplace_back(output->logits.begin(), output->logits.end());
             steps.largest.emplace_back(output->largest.begin(), output->largest.end());
+            steps.drawn.emplace_back(output->drawn.begin(), output->drawn.end());
         }
         return steps;
     }
@@ -92,6 +102,8 @@ private:
     Window window_;
     CallTokens tokens_;
     int position_ = 0;
+    Sampling sampling_;
+    std::vector<TokenDraw> draws_;
 };
 
 CacheSpec cache_of(CacheKind kind, DType dtype = DType::f32) {
@@ -280,6 +292,59 @@ private slots:
         QCOMPARE(cuda_shim::counts().open_ranges, 0);
         // Per step: itself, the embedding, two layers of two blocks, the head.
         QCOMPARE(cuda_shim::counts().ranges, std::int64_t{3 * 9});
+    }
+
+    // As it would be chosen from the logits that come back; draws that change from step to step are no other
+    // graph.
+    void tokensAreDrawn_data() {
+        QTest::addColumn<bool>("graph");
+        QTest::addColumn<bool>("fresh");
+        QTest::newRow("plain") << false << false;
+        QTest::newRow("graph") << true << false;
+        QTest::newRow("fresh memory") << false << true;
+    }
+    void tokensAreDrawn() {
+        QFETCH(bool, graph);
+        QFETCH(bool, fresh);
+        constexpr int n = 8;
+        const Sampling sampling{SamplingKind::sample, 1.5, 60, 3, 0.98, 0.001, 1};
+        CudaFixture cuda;
+        Decoder decoder(cuda, "tiny", cache_of(CacheKind::static_), graph,
+                        fresh ? AllocationPolicy::fresh : AllocationPolicy::reused);
+        decoder.sample(sampling);
+        const Steps steps = decoder.decode(n);
+        QCOMPARE(steps.failed, -1);
+        int different = 0;
+        for (std::size_t step = 0; step < steps.drawn.size(); ++step) {
+            QCOMPARE(steps.drawn[step].size(), std::size_t{n_row});
+            const std::size_t vocab = steps.logits[step].size() / n_row;
+            for (std::size_t row = 0; row < n_row; ++row) {
+                const std::span logits = std::span(steps.logits[step]).subspan(row * vocab, vocab);
+                Sampler sampler(sampling, static_cast<int>(row));
+                QCOMPARE(steps.drawn[step][row], *sampler.choose(logits, std::int64_t(step), {}));
+                different += steps.drawn[step][row] != steps.largest[step][row];
+            }
+        }
+        QVERIFY(different > n);
+        // The prompt and the first step of a token are launched plainly.
+        QCOMPARE(cuda_shim::counts().graph_launches, std::int64_t{graph ? n - 1 : 0});
+        // What nobody draws is not said to be drawn.
+        QVERIFY(Decoder(cuda, "tiny", cache_of(CacheKind::static_), graph).decode(1).drawn.back().empty());
+    }
+
+    void drawsWithoutLogitsAreRefused() {
+        CudaFixture cuda;
+        const auto weights = *cuda.backend->prepare(host_model("tiny"), WeightType::f32, cuda.ledger);
+        Workspace workspace(cuda.ledger);
+        CallTokens tokens;
+        tokens.add_row(std::vector<std::int32_t>{1, 2, 3}, 0);
+        const std::vector<TokenDraw> draws(2);
+        const std::vector<std::int32_t> rows = last_rows(tokens);
+        const auto output =
+            forward(*weights, tokens, WantedLogits(rows, draws), nullptr, {}, workspace, *cuda.backend);
+        QVERIFY(!output);
+        QCOMPARE(output.error().message,
+                 std::string("Forward: 2 draws from 1 rows of logits were asked for."));
     }
 
     // Wherever memory runs out, what was there before is there again, and the next one has enough.
