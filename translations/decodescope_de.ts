@@ -5357,6 +5357,10 @@ Abhilfe: %2</translation>
         <source>%1 of what the GPU&apos;s memory reads at most, as its driver states it</source>
         <translation>%1 dessen, was der Speicher der GPU laut ihrem Treiber höchstens liest</translation>
     </message>
+    <message>
+        <source>By its own clock the GPU worked %1 of %2.</source>
+        <translation>Nach ihrer eigenen Uhr hat die GPU %1 von %2 gearbeitet.</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::LineChart</name>

@@ -55,6 +55,7 @@ Result<std::span<const float>> DraftModel::feed(std::span<const std::int32_t> to
         row = output->logits;
         ++counts_.calls;
         counts_.positions += call_.n_token();
+        counts_.device_time.add(backend_.device_seconds());
     }
     return row;
 }

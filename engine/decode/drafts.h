@@ -10,6 +10,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/cache/kv_cache.h"
+#include "engine/decode/device_time.h"
 #include "engine/decode/lane_spec.h"
 #include "engine/decode/sampler.h"
 #include "engine/model/forward.h"
@@ -49,6 +50,7 @@ public:
     struct Counts {
         int calls = 0;
         std::int64_t positions = 0;
+        DeviceTime device_time;
     };
     Counts take_counts() { return std::exchange(counts_, {}); }
 

@@ -281,6 +281,7 @@ Result<ForwardOutput> Lane::call_model(LaneStep& step, const WantedLogits& wante
     if (!output) return output;
     if (step.fed_first < 0) step.fed_first = call_.tokens().front();
     if (step.n_call == 0) step.first_call_end_ns = now_ns();
+    step.device_time.add(context_.backend->device_seconds());
     ++step.n_call;
     step.positions_forwarded += call_.n_token();
     step.padding_forwarded += std::count(call_.positions().begin(), call_.positions().end(), slot_padding);

@@ -18,6 +18,7 @@
 #include "engine/decode/call_observer.h"
 #include "engine/decode/call_timer.h"
 #include "engine/decode/call_watch.h"
+#include "engine/decode/device_time.h"
 #include "engine/decode/finish_reason.h"
 #include "engine/decode/lane_spec.h"
 #include "engine/decode/phase.h"
@@ -93,6 +94,7 @@ struct LaneStep {
     std::int64_t minor_faults = -1;  ///< during the timed region; -1 where unknown
     std::int64_t tensor_allocations = 0;  ///< tracked tensor buffers allocated during the timed region
     std::int64_t heap_allocations = -1;   ///< C++ allocations of this thread during it; -1 where unknown
+    DeviceTime device_time;               ///< of all its calls, those of a draft model included
     std::span<const ChosenToken> chosen;  ///< valid until the lane's next step
     std::span<const float> logits;        ///< [rows, vocab]; valid until the lane's next step
 

@@ -186,6 +186,7 @@ Result<void> SpeculativeLane::on_step(LaneStep& step, std::stop_token stop) {
         const DraftModel::Counts counts = draft_->take_counts();
         step.n_draft_call = counts.calls;
         step.draft_positions_forwarded = counts.positions;
+        step.device_time.add(counts.device_time);
     }
     return {};
 }

@@ -100,6 +100,7 @@ OrderedJson step_args(const StepEvent& step) {
                         {"bytes_moved", step.bytes_moved},
                         {"minor_faults", known(step.minor_faults_step)}};
     args["score_cells"] = {{"allowed", step.score_cells_allowed}, {"computed", step.score_cells_computed}};
+    if (step.device_ns >= 0) args["device_us"] = microseconds(step.device_ns);
     if (step.n_drafted > 0) args["drafts"] = {{"verified", step.n_drafted}, {"kept", step.n_accepted}};
     if (step.comparison.compared) args["relative_error"] = step.comparison.relative_error;
     return args;

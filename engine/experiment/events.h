@@ -106,6 +106,7 @@ struct StepEvent {
     std::int64_t bytes_moved = 0;      ///< weights + KV this step must read at least
     OwnerBytes tensor_bytes{};         ///< live tensor bytes of all lanes, by owner
     ProcessMemory memory;
+    std::int64_t device_ns = ProcessMemory::not_measured;  ///< its GPU worked on the calls, by its own clock
     std::int64_t minor_faults_step = ProcessMemory::not_measured;  ///< page faults during the timed region
     std::int64_t tensor_allocations = 0;  ///< tensor buffers allocated during the timed region
     std::int64_t heap_allocations =

@@ -153,6 +153,17 @@ Summary LaneRecord::step_ns() const {
     return summarize(samples);
 }
 
+Summary LaneRecord::device_ns() const {
+    std::vector<double> samples;
+    for (const RepetitionRecord& repetition : repetitions) {
+        for (const StepEvent& step : repetition.steps) {
+            if (is_decode(step) && step.device_ns >= 0)
+                samples.push_back(static_cast<double>(step.device_ns));
+        }
+    }
+    return summarize(samples);
+}
+
 Summary LaneRecord::tpot_ns() const {
     return over_repetitions(repetitions, [](const auto& r) { return r.tpot_ns(); });
 }

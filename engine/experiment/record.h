@@ -99,6 +99,8 @@ struct LaneRecord {
     Summary queue_ns() const;  ///< over requests and repetitions
     Summary step_ns() const;   ///< over all decode steps of all repetitions
     Summary tpot_ns() const;   ///< over repetitions
+    /// How long its device worked in a decode step, over those that were measured.
+    Summary device_ns() const;
     /// Tokens chosen in decode steps / sum of these steps' times, over all repetitions; 0 if there were none.
     double decode_tok_s() const;
     /// The same with all steps and all tokens: what the lane delivers from the first prompt to the last

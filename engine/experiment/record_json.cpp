@@ -95,6 +95,7 @@ OrderedJson step_json(const StepEvent& step) {
     json["first_call_ns"] =
         number_or_null(step.first_call_end_ns == 0 ? std::int64_t{0} : step.first_call_end_ns - step.start_ns,
                        std::int64_t{0});
+    if (step.device_ns >= 0) json["device_ns"] = step.device_ns;
     json["score_cells"] = {{"allowed", step.score_cells_allowed}, {"computed", step.score_cells_computed}};
     for (const StepInteger& integer : step_integers) {
         if (integer.always || step.*integer.member != 0) json[integer.name] = step.*integer.member;
@@ -134,6 +135,9 @@ void read_step(JsonFields& fields, StepEvent& step) {
     std::int64_t first_call_ns = 0;
     fields.integer("first_call_ns", first_call_ns);
     if (first_call_ns < 0 || first_call_ns > step_ns) fields.fail("first_call_ns", "is out of range");
+    fields.integer("device_ns", step.device_ns);
+    if (step.device_ns < ProcessMemory::not_measured || step.device_ns > longest)
+        fields.fail("device_ns", "is out of range");
     if (!fields.failed()) {
         step.end_ns = step.start_ns + step_ns;
         if (first_call_ns > 0) step.first_call_end_ns = step.start_ns + first_call_ns;
@@ -379,7 +383,7 @@ void read_lane_record(JsonFields& fields, LaneRecord& lane) {
         summary.texts("texts", lane.texts);
         summary.object("gpu_memory",
                        [&](JsonFields& use) { read_gpu_memory(use, lane.gpu_memory.emplace()); });
-        summary.ignore({"ttft_ns", "queue_ns", "tpot_ns", "step_ns", "token_ns", "compute_bound",
+        summary.ignore({"ttft_ns", "queue_ns", "tpot_ns", "step_ns", "device_ns", "token_ns", "compute_bound",
                         "decode_tok_s", "total_tok_s", "read_gb_s", "max_relative_error", "quality",
                         "approximation", "first_different_token", "acceptance", "memory", "tokens", "finish",
                         "reason"});
@@ -445,6 +449,7 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
     json["queue_ns"] = spread_json(lane.queue_ns());
     json["tpot_ns"] = spread_json(lane.tpot_ns());
     json["step_ns"] = spread_json(lane.step_ns());
+    if (const Summary device = lane.device_ns(); device.n > 0) json["device_ns"] = spread_json(device);
     json["token_ns"] = spread_json(token_ns(lane));
     json["compute_bound"] = compute_bound(lane);
     json["decode_tok_s"] = number_or_null(lane.decode_tok_s(), 0.0);

@@ -307,7 +307,8 @@ std::vector<std::string> csv_header() {
             "kl_divergence_nats",
             "weight_type",
             "kernels",
-            "device"};
+            "device",
+            "device_ns"};
 }
 
 std::vector<std::string> csv_row(const LaneSpec& lane, const Device& device, std::size_t repetition,
@@ -361,6 +362,7 @@ std::vector<std::string> csv_row(const LaneSpec& lane, const Device& device, std
     row.emplace_back(to_string(lane.weights));
     row.emplace_back(to_string(lane.kernels));
     row.push_back(device.name());
+    row.push_back(cell(step.device_ns, unknown));
     return row;
 }
 
@@ -389,6 +391,8 @@ TextTable summary_table(const Record& record) {
         add("queue [ms]", true, [](Lane lane, std::size_t) { return spread(lane.queue_ns()); });
     add("TTFT [ms]", true, [](Lane lane, std::size_t) { return spread(lane.ttft_ns()); });
     add("step [ms]", true, [](Lane lane, std::size_t) { return spread(lane.step_ns()); });
+    if (any([](Lane lane) { return lane.device_ns().n > 0; }))
+        add("device [ms]", true, [](Lane lane, std::size_t) { return spread(lane.device_ns()); });
     // Where a step is not one token of one request, its time is not what a request waits.
     if (several || any([](Lane lane) { return lane.spec.mode == LaneMode::speculative; }))
         add("token [ms]", true, [](Lane lane, std::size_t) { return spread(token_ns(lane)); });

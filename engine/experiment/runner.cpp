@@ -60,6 +60,7 @@ StepEvent event_of(const LaneStep& done, const Lane& lane) {
     event.start_ns = done.start_ns;
     event.end_ns = done.end_ns;
     event.first_call_end_ns = done.first_call_end_ns;
+    event.device_ns = done.device_time.ns();
     event.positions_forwarded = done.positions_forwarded;
     event.padding_forwarded = done.padding_forwarded;
     event.score_cells_allowed = done.score_cells_allowed;

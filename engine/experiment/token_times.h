@@ -12,6 +12,8 @@ namespace decodescope {
 std::optional<double> token_ns(const StepEvent& step);
 /// Over all decode steps of all repetitions.
 Summary token_ns(const LaneRecord& lane);
+/// The part of it that the lane's device worked, by its own clock, over the steps that were measured.
+Summary device_token_ns(const LaneRecord& lane);
 
 /// Whether the newest decode step shares one reading of the weights among so many rows (16 or more) that
 /// computing, not reading, is taken to be its limit.

@@ -36,6 +36,7 @@ public:
     std::shared_ptr<DeviceMemory> memory() override { return inner_.memory(); }
     Result<void> begin_call(const ForwardCall& call) override { return inner_.begin_call(call); }
     Result<void> end_call() override { return inner_.end_call(); }
+    std::optional<double> device_seconds() const override { return inner_.device_seconds(); }
     const float* read(const float* values, std::int64_t n) override { return inner_.read(values, n); }
     void embed(const ForwardCall& call, float* out) override { inner_.embed(call, out); }
     void turns(const ForwardCall& call, std::span<const std::int32_t> positions, float* out) override {

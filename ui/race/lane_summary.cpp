@@ -15,6 +15,7 @@ void addTimes(LaneSummary& summary, const LaneRecord& lane, double readLimit) {
     const Summary perToken = token_ns(lane);
     if (perToken.n == 0) return;
     summary.perTokenNs = perToken.median;
+    if (const Summary device = device_token_ns(lane); device.n > 0) summary.devicePerTokenNs = device.median;
     summary.tokensPerSecond = lane.decode_tok_s();
     summary.totalTokensPerSecond = lane.total_tok_s();
     summary.readGbS = lane.read_gb_s();

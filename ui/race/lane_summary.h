@@ -28,6 +28,7 @@ struct LaneSummary {
     double queueNs = -1;              ///< median over requests and repetitions of waiting to be served
     double firstTokenNs = -1;         ///< median over repetitions and requests
     double perTokenNs = -1;           ///< median over all decode steps
+    double devicePerTokenNs = -1;     ///< of it, the GPU worked, by its own clock
     double tokensPerSecond = -1;
     double totalTokensPerSecond = -1;  ///< prefill included
     double againstReference = -1;      ///< speed-up, see `speed_up` of records

@@ -312,6 +312,10 @@ QString LaneTableModel::toolTip(const LaneSummary& s, Column column) {
         if (!s.approximation.empty() && s.againstReference >= 0)
             return tr("Not the same computation: %1").arg(QString::fromStdString(s.approximation));
     }
+    if (column == perToken && s.devicePerTokenNs >= 0)
+        return headerToolTip(column) + QLatin1Char('\n') +
+               tr("By its own clock the GPU worked %1 of %2.")
+                   .arg(duration(s.devicePerTokenNs), duration(s.perTokenNs));
     if (column == readRate && s.readGbS >= 0) {
         if (s.computeBound)
             return tr("Every step pushes many positions through the weights it reads, so that arithmetic is "

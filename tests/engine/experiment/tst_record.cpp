@@ -54,6 +54,7 @@ private slots:
         StepEvent& step = record.lanes[1].repetitions[0].steps[1];
         step.fed_first = 10;
         step.first_call_end_ns = step.start_ns + 3;
+        step.device_ns = 2;
         step.positions_forwarded = 1;
         step.score_cells_allowed = 4;
         step.score_cells_computed = 5;
@@ -117,6 +118,8 @@ private slots:
         const StepEvent& other = parsed->lanes[0].repetitions[1].steps[0];
         QCOMPARE(other.memory.rss, ProcessMemory::not_measured);
         QVERIFY(!other.comparison.compared);
+        QCOMPARE(read.device_ns, 2);
+        QCOMPARE(other.device_ns, ProcessMemory::not_measured);
         QCOMPARE(parsed->environment.load_average, 0.0);
         QCOMPARE(parsed->lanes[1].repetitions[0].steps[1].first_call_end_ns, step.first_call_end_ns);
         QCOMPARE(parsed->environment.peak_gflop_s, 100.5);
@@ -235,6 +238,9 @@ private slots:
         QTest::newRow("step time missing") << "\"step_ns\": 7001"
                                            << "\"other\": 1"
                                            << "lanes[0].repetitions[1].steps[0].step_ns is missing.";
+        QTest::newRow("device time") << "\"step_ns\": 7001"
+                                     << "\"step_ns\": 7001, \"device_ns\": -2"
+                                     << "lanes[0].repetitions[1].steps[0].device_ns is out of range.";
         QTest::newRow("drafts") << "\"token\": 11,"
                                 << "\"token\": 11, \"n_drafted\": 2000000000,"
                                 << "lanes[0].repetitions[0].steps[1].n_drafted is out of range.";
@@ -307,6 +313,7 @@ private slots:
         QCOMPARE(naive[columns.indexOf("step_ns")], QString("7000"));
         QCOMPARE(naive[columns.indexOf("rss_bytes")], QString());
         QCOMPARE(naive[columns.indexOf("relative_error")], QString());
+        QCOMPARE(naive[columns.indexOf("device_ns")], QString());
         QVERIFY(lines[7].startsWith("\"a,\"\"b\"\"\",0,0,prefill,0,10,1,1,7000,"));
         QVERIFY(lines[7].contains("2e-06"));
     }
@@ -332,13 +339,18 @@ private slots:
         Record record = sample_record();
         for (const std::string& text : {to_plain_text(record), to_markdown(record), to_csv(record)})
             QVERIFY(text.find("cuda") == std::string::npos && text.find("GPU") == std::string::npos);
+        QVERIFY(to_plain_text(record).find("device [ms]") == std::string::npos);
+        QVERIFY(to_jsonl(record).find("device_ns") == std::string::npos);
         record.experiment.lanes[1].device = record.lanes[1].spec.device = Device{Device::Kind::cuda, 0};
         record.environment.gpus = {{"cuda:0", "Some GPU", "9.0", 1u << 30, 4000, -1, -1}};
         record.environment.cuda_driver = "13.0";
         record.environment.gpu_precision = "f32, TF32 off";
         record.lanes[1].gpu_memory = {.allocated = 1 << 20, .owners = {3 << 10, 0, 0, 0, 0}};
         for (RepetitionRecord& repetition : record.lanes[1].repetitions)
-            for (StepEvent& step : repetition.steps) step.bytes_moved = 40 * (step.end_ns - step.start_ns);
+            for (StepEvent& step : repetition.steps) {
+                step.bytes_moved = 40 * (step.end_ns - step.start_ns);
+                step.device_ns = 1'234'000;
+            }
         const QString plain = QString::fromStdString(to_plain_text(record));
         QVERIFY2(plain.contains("GPU     cuda:0: Some GPU (9.0), 1.00 GiB, driver 13.0, CUDA not known, "
                                 "f32, TF32 off"),
@@ -351,8 +363,12 @@ private slots:
                  qPrintable(rows[0]));
         QVERIFY2(rows[0].contains("3.00 KiB"), qPrintable(rows[0]));
         const QStringList lines = QString::fromStdString(to_csv(record)).split('\n');
-        QVERIFY(lines[1].endsWith(",cpu"));
-        QVERIFY(lines[7].endsWith(",cuda:0"));
+        QVERIFY(lines[1].endsWith(",cpu,"));
+        QVERIFY(lines[7].endsWith(",cuda:0,1234000"));
+        QVERIFY2(plain.contains(QRegularExpression("step \\[ms\\] +device \\[ms\\]")), qPrintable(plain));
+        QVERIFY2(plain.contains("1.23 (1.23..1.23, IQR 0.0000)"), qPrintable(plain));
+        QVERIFY2(plain.contains(QRegularExpression("naive .*\\) +not measured ")), qPrintable(plain));
+        QVERIFY(to_jsonl(record).find("\"device_ns\":{\"median\":1234000.0") != std::string::npos);
         QVERIFY(to_jsonl(record).find("\"device\":\"cuda:0\"") != std::string::npos);
     }
 

@@ -240,8 +240,8 @@ private slots:
         QVERIFY(lines[1].contains("\"weight_bytes\":12345"));
         QVERIFY(lines[0].contains("\"kernels\":\"openblas\""));
         const QStringList rows = QString::fromStdString(to_csv(record)).split('\n');
-        QVERIFY(rows[0].trimmed().endsWith("weight_type,kernels,device"));
-        QVERIFY(rows[1].trimmed().endsWith("f32,openblas,cpu"));
+        QVERIFY(rows[0].trimmed().endsWith("weight_type,kernels,device,device_ns"));
+        QVERIFY(rows[1].trimmed().endsWith("f32,openblas,cpu,"));
 
         // Of versions that had no choice: f32 by OpenBLAS.
         QString old = QString::fromStdString(json);

@@ -67,6 +67,7 @@ private slots:
     void columnsOfSpecialLanes();
     void approximateLanesRaiseNoAlarm();
     void weightsHaveAColumn();
+    void tellsHowLongTheGpuWorked();
     void growsWithoutReset();
     void fitsItsRows();
 };
@@ -217,6 +218,19 @@ void LaneTableTest::weightsHaveAColumn() {
     QCOMPARE(shown(1, Qt::DisplayRole), QString("int8"));
     QCOMPARE(shown(1, Qt::ToolTipRole), QStringLiteral("Matrices and head: 3.00\u00A0MiB"));
     QVERIFY(!shown(0, Qt::ToolTipRole).contains(QLatin1String("Matrices and head")));  // not known
+}
+
+void LaneTableTest::tellsHowLongTheGpuWorked() {
+    Record record = twoLanes();
+    for (StepEvent& event : record.lanes[1].repetitions[0].steps) event.device_ns = ms / 2;
+    LaneTableModel model;
+    model.setRecord(record);
+    QCOMPARE(model.columnAt(2), LaneTableModel::perToken);
+    const auto tip = [&](int lane) { return model.data(model.index(lane, 2), Qt::ToolTipRole).toString(); };
+    QVERIFY(!tip(0).contains(QLatin1String("GPU")));  // not measured
+    const QString worked = tip(1).replace(QChar::Nbsp, QLatin1Char(' '));
+    QVERIFY2(worked.endsWith(QLatin1String("\nBy its own clock the GPU worked 500 µs of 2.00 ms.")),
+             qPrintable(worked));
 }
 
 void LaneTableTest::growsWithoutReset() {

@@ -4,6 +4,7 @@
 
 #include "engine/experiment/record_json.h"
 #include "engine/experiment/runner.h"
+#include "engine/experiment/token_times.h"
 #include "engine/model/preset.h"
 #include "engine/verify/verify_model.h"
 #include "tests/cuda_shim/shim.h"
@@ -80,6 +81,32 @@ private slots:
         QCOMPARE(record->environment.gpus.size(), std::size_t{1});
         QCOMPARE(record->environment.gpu_precision, std::string("f32, TF32 off"));
         QVERIFY(!record->environment.cuda_driver.empty());
+    }
+
+    /// Every step of a lane on a GPU tells how long the GPU worked, its drafts' calls included, and no other.
+    void stepsTellHowLongTheGpuWorked() {
+        const auto record = run("tiny", {"static", "static+cuda:0", "static+cuda:0+graph",
+                                         "speculative-layers+cuda:0", "naive+cuda:0"});
+        QVERIFY2(record, record ? "" : record.error().message.c_str());
+        const auto read = parse_record(to_json(*record));
+        QVERIFY2(read, read ? "" : read.error().message.c_str());
+        constexpr std::int64_t slack_ns = 1000;  // of times that are floats
+        for (const LaneRecord& lane : record->lanes) {
+            const bool gpu = record->experiment.device_of(lane.spec).is_gpu();
+            const LaneRecord& same = read->lanes[static_cast<std::size_t>(&lane - record->lanes.data())];
+            for (std::size_t r = 0; r < lane.repetitions.size(); ++r) {
+                for (std::size_t i = 0; i < lane.repetitions[r].steps.size(); ++i) {
+                    const StepEvent& step = lane.repetitions[r].steps[i];
+                    QCOMPARE(same.repetitions[r].steps[i].device_ns, step.device_ns);
+                    if (!gpu) QCOMPARE(step.device_ns, ProcessMemory::not_measured);
+                    if (gpu) QVERIFY(step.device_ns > 0);
+                    QVERIFY(step.device_ns <= step.end_ns - step.start_ns + slack_ns);
+                }
+            }
+            QCOMPARE(lane.device_ns().n, gpu ? lane.step_ns().n : std::size_t{0});
+            QCOMPARE(device_token_ns(lane).n, gpu ? token_ns(lane).n : std::size_t{0});
+            if (gpu) QVERIFY(device_token_ns(lane).median <= token_ns(lane).median + slack_ns);
+        }
     }
 
     void aGraphChangesNoBit() {
