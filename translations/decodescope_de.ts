@@ -3259,6 +3259,10 @@ Gebaut auf Qt %1, QCustomPlot und %2.</translation>
         <source>GPU %1</source>
         <translation>GPU %1</translation>
     </message>
+    <message>
+        <source>products in TF32</source>
+        <translation>Produkte in TF32</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::Actions</name>
@@ -5161,6 +5165,14 @@ Abhilfe: %2</translation>
         <source>Not possible: %1.</source>
         <translation>Nicht möglich: %1.</translation>
     </message>
+    <message>
+        <source>Products in TF32</source>
+        <translation>Produkte in TF32</translation>
+    </message>
+    <message>
+        <source>Tensor cores multiply by f32 weights, with 10 bits of each number&apos;s fraction instead of 23: faster, and logits may differ by up to %1 of their deviation</source>
+        <translation>Tensorkerne multiplizieren mit f32-Gewichten, mit 10 Bits der Mantisse jeder Zahl statt 23: schneller, und Logits dürfen um bis zu %1 ihrer Standardabweichung abweichen</translation>
+    </message>
 </context>
 <context>
     <name>decodescope::LaneTableModel</name>
@@ -5360,6 +5372,10 @@ Abhilfe: %2</translation>
     <message>
         <source>By its own clock the GPU worked %1 of %2.</source>
         <translation>Nach ihrer eigenen Uhr hat die GPU %1 von %2 gearbeitet.</translation>
+    </message>
+    <message>
+        <source> Where a GPU takes f16 weights, or f32 as TF32, it is up to %1.</source>
+        <translation> Wo eine GPU f16-Gewichte nimmt, oder f32 als TF32, ist es bis zu %1.</translation>
     </message>
 </context>
 <context>

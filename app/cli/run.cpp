@@ -184,6 +184,7 @@ void addRunCommand(CLI::App& app, Session& session) {
         "  LANE+openblas                    the same with products by OpenBLAS, the reference\n"
         "  LANE+cpu, LANE+cuda:N            the same on this device, whatever --device says\n"
         "  LANE+graph                       on a GPU: decode steps captured once and replayed (static)\n"
+        "  LANE+tf32                        on a GPU: products with f32 weights by tensor cores, in TF32\n"
         "  LANE+FAULT                       a lane that makes a mistake on purpose, see decodescope-cli "
         "faults\n\n"
         "Examples:\n"

@@ -25,8 +25,12 @@ void lookup_drafts(std::span<const std::int32_t> text, int ngram, int n, std::ve
 /// A model that guesses what another will say, with a cache of its own.
 class DraftModel {
 public:
-    DraftModel(std::shared_ptr<const Weights> weights, Backend& backend, std::shared_ptr<MemoryLedger> ledger)
-        : weights_(std::move(weights)), backend_(backend), ledger_(ledger), workspace_(std::move(ledger)) {}
+    /// `tf32`: see `Workspace::set_tf32`.
+    DraftModel(std::shared_ptr<const Weights> weights, Backend& backend, std::shared_ptr<MemoryLedger> ledger,
+               bool tf32 = false)
+        : weights_(std::move(weights)), backend_(backend), ledger_(ledger), workspace_(std::move(ledger)) {
+        workspace_.set_tf32(tf32);
+    }
 
     /// Allocates for texts of up to `entries` tokens and calls of up to `max_call`.
     Result<void> open(int entries, int max_call);

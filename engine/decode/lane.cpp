@@ -49,6 +49,7 @@ Lane::Lane(const LaneSpec& spec, LaneContext context)
     // `make_lane` has refused what is not known.
     if (const auto faults = fault_set(spec_)) faults_ = *faults;
     workspace_.set_graph(spec_.cuda_graph);
+    workspace_.set_tf32(spec_.tf32);
 }
 
 Lane::~Lane() = default;

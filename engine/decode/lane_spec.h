@@ -83,6 +83,7 @@ struct LaneSpec {
         prefill_partition;  ///< explicit chunk sizes (must sum to the prompt); overrides prefill_chunk
     AllocationPolicy allocation = AllocationPolicy::reused;
     bool cuda_graph = false;          ///< decode steps are captured once and replayed, see `why_no_graph`
+    bool tf32 = false;                ///< products take f32 as TF32: 10 bits of fraction, see `why_no_tf32`
     std::vector<std::string> faults;  ///< ids of deliberate faults, see `fault_catalogue`
 };
 

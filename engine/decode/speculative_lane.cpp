@@ -28,7 +28,7 @@ Result<std::unique_ptr<Lane>> SpeculativeLane::make(const LaneSpec& spec, LaneCo
                 fmt::format("the draft model's vocabulary has {} tokens, expected the model's {}",
                             parts.draft_weights->config.vocab, lane->config().vocab));
         }
-        lane->draft_.emplace(parts.draft_weights, *parts.backend, parts.ledger);
+        lane->draft_.emplace(parts.draft_weights, *parts.backend, parts.ledger, spec.tf32);
     }
     return std::unique_ptr<Lane>(std::move(lane));
 }

@@ -274,14 +274,14 @@ std::optional<Difference> first_difference(const RepetitionRecord& a, const Repe
     return std::nullopt;
 }
 
-/// Whether the reference's two largest logits were as near to each other at this token as rounding of weights
-/// of this type may move them, as far as a record knows.
-bool nearly_tied(const Record& record, const Difference& at, WeightType weights) {
+/// Whether the reference's two largest logits were as near to each other at this token as rounding may move
+/// them, which is `limit`, as far as a record knows.
+bool nearly_tied(const Record& record, const Difference& at, double limit) {
     for (const LaneRecord& lane : record.lanes) {
         for (const RepetitionRecord& repetition : lane.repetitions) {
             for (const TokenEvent& token : repetition.chosen) {
                 if (token.request != at.request || token.index != at.index) continue;
-                if (is_nearly_tied(token.comparison, error_limit(weights))) return true;
+                if (is_nearly_tied(token.comparison, limit)) return true;
             }
         }
     }
@@ -313,8 +313,9 @@ std::string why_not_shown(const Record& a, const Record& b, const ComparedLane& 
     if (!difference) return {};
     const std::string where =
         fmt::format("from new token {} of request {} on", difference->index, difference->request);
-    const WeightType weights = a.lanes[lane.a].spec.weights;
-    if (!nearly_tied(a, *difference, weights) && !nearly_tied(b, *difference, weights))
+    const double limit =
+        std::max(error_limit(a.lanes[lane.a].rounding()), error_limit(b.lanes[lane.b].rounding()));
+    if (!nearly_tied(a, *difference, limit) && !nearly_tied(b, *difference, limit))
         return fmt::format("the outputs of A and B differ {}, and which is right is not known", where);
     notes.push_back(fmt::format("Lane {}: the outputs differ {}, where two tokens are as good as tied.",
                                 quote(a.lanes[lane.a].spec.name), where));

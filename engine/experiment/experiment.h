@@ -86,11 +86,11 @@ struct Experiment {
 Result<void> check_against_model(const Experiment& experiment, const ModelConfig& model);
 
 /// The lane that a word stands for on the command line ("naive", "static", "paged", "kivi", ...), with what
-/// follows it: the type of its weights, the reference kernels, its device, a CUDA graph, and deliberate
-/// faults, as in "static+weights-int8+position-restart", "naive+openblas" and "static+cuda:0+graph".
+/// follows it: the type of its weights, the reference kernels, its device, a CUDA graph, TF32, and deliberate
+/// faults, as in "static+weights-int8+position-restart", "naive+openblas" and "static+cuda:0+graph+tf32".
 Result<LaneSpec> lane_from_name(std::string_view name);
-/// What a lane's name says of what it computes with: "+weights-int8", "+openblas", "+cuda:0", "+graph"; empty
-/// for f32, packed kernels, and the experiment's device.
+/// What a lane's name says of what it computes with: "+weights-int8", "+openblas", "+cuda:0", "+graph",
+/// "+tf32"; empty for f32, packed kernels, and the experiment's device.
 std::string lane_modifiers(const LaneSpec& lane);
 /// Those words: "naive, concat, ...".
 std::string lane_words();
@@ -102,6 +102,8 @@ std::string weights_words(const Experiment& experiment, const LaneSpec& lane);
 /// Why the decode steps of `lane` cannot be captured into a CUDA graph on `device`: a part of a sentence.
 /// Empty when they can.
 std::string why_no_graph(const LaneSpec& lane, const Device& device);
+/// Why `lane` cannot have its products in TF32 on `device`, likewise.
+std::string why_no_tf32(const LaneSpec& lane, const Device& device);
 
 /// Parses an experiment; unknown schema versions are refused, unknown fields end up in `warnings`.
 Result<Experiment> parse_experiment(std::string_view json, std::vector<std::string>* warnings = nullptr);

@@ -212,6 +212,7 @@ OrderedJson lane_json(const LaneSpec& lane) {
     if (!lane.prefill_partition.empty()) json["prefill_partition"] = lane.prefill_partition;
     if (lane.allocation != AllocationPolicy::reused) json["allocation"] = to_string(lane.allocation);
     if (lane.cuda_graph) json["cuda_graph"] = true;
+    if (lane.tf32) json["tf32"] = true;
     if (!lane.faults.empty()) json["faults"] = lane.faults;
     return json;
 }
@@ -247,6 +248,7 @@ void read_lane(JsonFields& fields, LaneSpec& lane) {
     fields.choice("allocation", lane.allocation,
                   {{"reused", AllocationPolicy::reused}, {"fresh", AllocationPolicy::fresh}});
     fields.boolean("cuda_graph", lane.cuda_graph);
+    fields.boolean("tf32", lane.tf32);
     fields.texts("faults", lane.faults);
 }
 

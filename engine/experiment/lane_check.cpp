@@ -61,11 +61,13 @@ Result<void> check_gpu(const std::string& path, const LaneSpec& lane, const Devi
 
 Result<void> check_device_settings(const std::string& path, const LaneSpec& lane, const Device& device) {
     if (device.is_gpu()) DS_TRY(check_gpu(path, lane, device));
-    if (!lane.cuda_graph) return {};
-    const std::string why = why_no_graph(lane, device);
-    if (why.empty()) return {};
-    return field_error(path + ".cuda_graph",
-                       fmt::format("is true, but {}, expected false for lane {}", why, quote(lane.name)));
+    const auto check = [&](const char* field, bool set, const std::string& why_not) -> Result<void> {
+        if (!set || why_not.empty()) return {};
+        return field_error(path + field, fmt::format("is true, but {}, expected false for lane {}", why_not,
+                                                     quote(lane.name)));
+    };
+    DS_TRY(check(".cuda_graph", lane.cuda_graph, why_no_graph(lane, device)));
+    return check(".tf32", lane.tf32, why_no_tf32(lane, device));
 }
 
 Result<void> check_cache_kind(const std::string& path, const LaneSpec& lane) {
@@ -343,6 +345,13 @@ std::string why_no_graph(const LaneSpec& lane, const Device& device) {
     if (lane.allocation != AllocationPolicy::reused)
         return "buffers that are allocated afresh move at every step, so that a captured graph would write "
                "to freed memory";
+    return {};
+}
+
+std::string why_no_tf32(const LaneSpec& lane, const Device& device) {
+    if (!device.is_gpu()) return "TF32 needs a GPU";
+    if (lane.weights != WeightType::f32)
+        return fmt::format("products with {} weights are none of f32", to_string(lane.weights));
     return {};
 }
 

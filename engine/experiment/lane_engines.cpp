@@ -24,6 +24,20 @@ GpuInfo info_of(const CudaDevice& gpu) {
     return info;
 }
 
+/// "f32, TF32 off": how GPUs multiply by f32 weights, and in which lanes they do it so.
+std::string precision_of(const Experiment& experiment) {
+    std::string with;
+    bool all = true;
+    for (const LaneSpec& lane : experiment.lanes) {
+        if (lane.tf32)
+            with += fmt::format("{}{}", with.empty() ? "" : ", ", lane.name);
+        else if (experiment.device_of(lane).is_gpu())
+            all = false;
+    }
+    if (with.empty()) return "f32, TF32 off";
+    return all ? "f32, TF32 on" : fmt::format("f32, TF32 on in {}", with);
+}
+
 }  // namespace
 
 Result<void> check_devices(const Experiment& experiment) {
@@ -82,7 +96,8 @@ void begin_memory_use(LaneEngine& engine) {
     }
 }
 
-void describe_engines(const std::vector<LaneEngine>& engines, Environment& environment) {
+void describe_engines(const Experiment& experiment, const std::vector<LaneEngine>& engines,
+                      Environment& environment) {
     for (const LaneEngine& engine : engines) {
         if (!environment.kernels.empty()) environment.kernels += "; ";
         environment.kernels += engine.backend->description();
@@ -101,7 +116,7 @@ void describe_engines(const std::vector<LaneEngine>& engines, Environment& envir
     }
     environment.cuda_driver = found.driver;
     environment.cuda_runtime = found.runtime;
-    environment.gpu_precision = "f32, TF32 off";
+    environment.gpu_precision = precision_of(experiment);
 }
 
 }  // namespace decodescope

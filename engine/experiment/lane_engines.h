@@ -42,6 +42,7 @@ void begin_memory_use(LaneEngine& engine);
 
 /// Notes the kernels of `engines`, and where some compute on a GPU: which one, with what driver and in which
 /// precision.
-void describe_engines(const std::vector<LaneEngine>& engines, Environment& environment);
+void describe_engines(const Experiment& experiment, const std::vector<LaneEngine>& engines,
+                      Environment& environment);
 
 }  // namespace decodescope

@@ -57,13 +57,14 @@ constexpr Word words[] = {
 constexpr std::string_view weights_prefix = "weights-";
 
 constexpr std::string_view graph_word = "graph";
+constexpr std::string_view tf32_word = "tf32";
 
 /// Every modifier that is neither a device nor a fault, for a sentence.
 std::string setting_words() {
     std::string all;
     for (const WeightType type : all_weight_types)
         all += fmt::format("{}{}, ", weights_prefix, to_string(type));
-    return fmt::format("{}{}, {}", all, to_string(Kernels::openblas), graph_word);
+    return fmt::format("{}{}, {}, {}", all, to_string(Kernels::openblas), graph_word, tf32_word);
 }
 
 /// Whether a word means a device, if not one that there can be.
@@ -71,7 +72,8 @@ bool names_device(std::string_view word) {
     return word == "cpu" || word == "cuda" || word.starts_with("cuda:");
 }
 
-/// What one word behind a + asks for: a device, a weight type, the reference kernels, a graph, or a fault.
+/// What one word behind a + asks for: a device, a weight type, the reference kernels, a graph, TF32, or a
+/// fault.
 Result<void> modify(LaneSpec& lane, std::string_view word) {
     if (word == to_string(Kernels::openblas)) {
         lane.kernels = Kernels::openblas;
@@ -79,6 +81,10 @@ Result<void> modify(LaneSpec& lane, std::string_view word) {
     }
     if (word == graph_word) {
         lane.cuda_graph = true;
+        return {};
+    }
+    if (word == tf32_word) {
+        lane.tf32 = true;
         return {};
     }
     if (names_device(word)) {
@@ -118,6 +124,7 @@ std::string weights_words(const Experiment& experiment, const LaneSpec& lane) {
     std::string words = to_string(lane.weights);
     if (lane.kernels == Kernels::openblas) words += ", OpenBLAS";
     if (device.is_gpu() || lane.device) words += fmt::format(", {}", device.name());
+    if (lane.tf32) words += fmt::format(", {}", tf32_word);
     if (lane.cuda_graph) words += fmt::format(", {}", graph_word);
     return words;
 }
@@ -129,6 +136,7 @@ std::string lane_modifiers(const LaneSpec& lane) {
     if (lane.kernels != Kernels::packed) words += fmt::format("+{}", to_string(lane.kernels));
     if (lane.device) words += fmt::format("+{}", lane.device->name());
     if (lane.cuda_graph) words += fmt::format("+{}", graph_word);
+    if (lane.tf32) words += fmt::format("+{}", tf32_word);
     return words;
 }
 

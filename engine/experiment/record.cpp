@@ -212,7 +212,9 @@ double LaneRecord::max_relative_error() const {
 }
 
 double LaneRecord::error_limit_against(const LaneRecord& reference) const {
-    return spec.weights == reference.spec.weights ? error_limit(spec.weights) : f32_error_limit;
+    return spec.weights == reference.spec.weights
+               ? std::max(error_limit(rounding()), error_limit(reference.rounding()))
+               : f32_error_limit;
 }
 
 std::optional<TokenEvent> LaneRecord::first_divergence(const LaneRecord& reference) const {
@@ -341,9 +343,13 @@ std::string approximation(const Record& record, std::size_t lane) {
     const LaneSpec& spec = record.lanes.at(lane).spec;
     std::string why = approximation(spec, record.reference().spec, record.model.window);
     // A draw near a border between two tokens goes either way, whatever the limit of the logits.
-    const bool rounds = lane != record.reference_index() && error_limit(spec.weights) > f32_error_limit;
-    if (why.empty() && rounds && record.experiment.sampling.kind == SamplingKind::sample)
-        why = fmt::format("sampled with {} weights", to_string(spec.weights));
+    const bool rounds = lane != record.reference_index() &&
+                        record.lanes[lane].error_limit_against(record.reference()) > f32_error_limit;
+    if (why.empty() && rounds && record.experiment.sampling.kind == SamplingKind::sample) {
+        why = spec.weights == WeightType::f32
+                  ? "sampled with TF32"
+                  : fmt::format("sampled with {} weights", to_string(spec.weights));
+    }
     return why;
 }
 

@@ -90,6 +90,7 @@ struct LaneRecord {
         texts;  ///< [requests], decoded, of the last repetition; empty without a tokenizer
     std::uint64_t weight_bytes = 0;  ///< of its matrices and the head as it computes with them; 0 = not known
     std::optional<GpuMemoryUse> gpu_memory{};  ///< none for lanes on the CPU
+    bool on_gpu = false;                       ///< it computed on a GPU, its own or the experiment's
 
     /// The time that stands for a repetition where repetitions and lanes are compared: per token of its
     /// decode steps, or of all its steps where none decodes. [repetitions], those without a time left out.
@@ -115,8 +116,9 @@ struct LaneRecord {
     /// First new token of any request that differs from the reference lane's, in any repetition, over the
     /// tokens both have; -1 if none.
     int first_different_token(const LaneRecord& reference) const;
-    /// How far its logits may be from the reference's and still count as equal: `error_limit` of the weights
-    /// of both, and where these are of different types that of f32.
+    ProductRounding rounding() const { return {spec.weights, on_gpu, spec.tf32}; }
+    /// How far its logits may be from the reference's and still count as equal: the larger `error_limit` of
+    /// both, and where their weights are of different types that of f32.
     double error_limit_against(const LaneRecord& reference) const;
     /// The first token, in the order they were chosen, whose logits are further from the reference's than
     /// `error_limit_against`; none if there is none.

@@ -539,6 +539,7 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
     if (report.error) return *report.error;
     DS_TRY(check(record));
     for (std::size_t i = 0; i < record.lanes.size(); ++i) {
+        record.lanes[i].on_gpu = record.experiment.device_of(record.lanes[i].spec).is_gpu();
         for (RepetitionRecord& repetition : record.lanes[i].repetitions) {
             for (StepEvent& step : repetition.steps) step.lane = static_cast<std::int32_t>(i);
             for (TokenEvent& token : repetition.chosen) token.lane = static_cast<std::int32_t>(i);

@@ -124,7 +124,10 @@ public:
 
     /// Makes the lanes, loading draft models and preparing weights.
     Result<void> make_lanes() {
-        for (const LaneSpec& spec : experiment_.lanes) record_.lanes.push_back({spec, {}, {}, 0});
+        for (const LaneSpec& spec : experiment_.lanes) {
+            record_.lanes.push_back({spec, {}, {}, 0});
+            record_.lanes.back().on_gpu = experiment_.device_of(spec).is_gpu();
+        }
         for (std::size_t i = 0; i < experiment_.lanes.size(); ++i) {
             const LaneSpec& spec = experiment_.lanes[i];
             LaneEngine& engine = engine_on(engines_, experiment_.device_of(spec));
@@ -463,7 +466,7 @@ Result<Record> run_experiment(const Experiment& experiment, const LoadedModel& m
     record.environment.threads = threads;
     auto engines = make_engines(experiment, threads, ledger);
     if (!engines) return engines.error();
-    describe_engines(*engines, record.environment);
+    describe_engines(experiment, *engines, record.environment);
     if (limits.read_gb_s <= 0 || limits.peak_gflop_s <= 0)
         limits = measure_machine_limits(engines->front().backend->pool(), ledger);
     record.environment.read_bandwidth_gb_s = limits.read_gb_s;

@@ -51,6 +51,9 @@ public:
     /// long as neither these temporaries nor the cache's storage move.
     void set_graph(bool on) { graph_ = on; }
     bool graph() const { return graph_; }
+    /// A GPU may round what enters its products with f32 weights to TF32, 10 bits of fraction.
+    void set_tf32(bool on) { tf32_ = on; }
+    bool tf32() const { return tf32_; }
     /// Frees everything.
     void release();
 
@@ -65,6 +68,7 @@ private:
     std::shared_ptr<MemoryLedger> ledger_;
     AllocationPolicy policy_;
     bool graph_ = false;
+    bool tf32_ = false;
     std::array<Buffer, n_temporary> buffers_;
     AttentionPlan plan_;
     std::vector<std::int32_t> largest_;

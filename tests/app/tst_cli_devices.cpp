@@ -56,6 +56,9 @@ private slots:
             << "lanes[0].cuda_graph is true, but a concat cache moves its storage "
                "at every step, so that a captured graph would read freed memory, "
                "expected false for lane \"concat+graph\".";
+        QTest::newRow("TF32 on the CPU")
+            << "run --lanes static+tf32"
+            << "lanes[0].tf32 is true, but TF32 needs a GPU, expected false for lane \"static+tf32\".";
         QTest::newRow("int8 weights")
             << "run --device cuda:0 --lanes static+weights-int8"
             << "lanes[0].weights is \"int8\", expected \"f32\", \"f16\" or \"bf16\" for lane "

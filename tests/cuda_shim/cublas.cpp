@@ -64,7 +64,7 @@ std::vector<float> read(const Matrix& matrix, bool rounded) {
 }
 
 cublasStatus_t gemm(cublasHandle_t handle, int m, int n, int k, float alpha, const Matrix& a, const Matrix& b,
-                    float beta, const Matrix& c) {
+                    float beta, const Matrix& c, cublasComputeType_t compute) {
     if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
     const std::scoped_lock lock(Driver::instance().mutex);
     if (m < 0 || n < 0 || k < 0 || !a.lies_well() || !b.lies_well() || !c.lies_well())
@@ -73,7 +73,8 @@ cublasStatus_t gemm(cublasHandle_t handle, int m, int n, int k, float alpha, con
     const bool captured = handle->stream != nullptr && handle->stream->capture != nullptr;
     if (captured && !handle->has_workspace) return CUBLAS_STATUS_NOT_SUPPORTED;
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-    const bool rounded = handle->mode == CUBLAS_TF32_TENSOR_OP_MATH;
+    const bool rounded =
+        handle->mode == CUBLAS_TF32_TENSOR_OP_MATH || compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     const auto work = [=] {
         auto* out = const_cast<float*>(static_cast<const float*>(c.data));
         const auto op = [](const Matrix& x) { return x.transposed ? CblasTrans : CblasNoTrans; };
@@ -142,8 +143,9 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
                             int n, int k, const void* alpha, const void* a, cudaDataType a_type, int lda,
                             const void* b, cudaDataType b_type, int ldb, const void* beta, void* c,
-                            cudaDataType c_type, int ldc, cublasComputeType_t, cublasGemmAlgo_t) {
+                            cudaDataType c_type, int ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {
     if (a_type != b_type || c_type != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (compute != CUBLAS_COMPUTE_32F && a_type != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
     const auto input = [](const void* data, cudaDataType type, int ld, cublasOperation_t op, int rows,
                           int columns) {
         const bool turned = op == CUBLAS_OP_T;
@@ -151,5 +153,5 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cubla
     };
     return gemm(handle, m, n, k, *static_cast<const float*>(alpha), input(a, a_type, lda, op_a, m, k),
                 input(b, b_type, ldb, op_b, k, n), *static_cast<const float*>(beta),
-                Matrix{c, c_type, ldc, m, n, false});
+                Matrix{c, c_type, ldc, m, n, false}, compute);
 }

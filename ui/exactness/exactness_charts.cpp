@@ -37,9 +37,25 @@ ChartAxis callAxis(const std::vector<CallError>& calls) {
     return axis;
 }
 
-QString roundingName(WeightType weights) {
+QString roundingName(const ProductRounding& rounding, double limit) {
     return tr("%1 rounding, up to %2")
-        .arg(QString::fromLatin1(to_string(weights)), formatError(error_limit(weights)));
+        .arg(rounding.tf32 ? QStringLiteral("TF32") : QString::fromLatin1(to_string(rounding.weights)),
+             formatError(limit));
+}
+
+/// What the rounding of all lanes explains, each limit once; the reference's own comes first.
+void addRoundingLimits(LineChart& chart, const Record& record, double end) {
+    const LaneRecord& reference = record.reference();
+    std::set<double> known;
+    const auto add = [&](const LaneRecord& lane) {
+        const double limit = lane.error_limit_against(reference);
+        if (lane.spec.weights != reference.spec.weights || !known.insert(limit).second) return;
+        const ProductRounding& rounder =
+            error_limit(lane.rounding()) < limit ? reference.rounding() : lane.rounding();
+        addLimit(chart, roundingName(rounder, limit), {ColorRef::Role::good, 0}, limit, end);
+    };
+    add(reference);
+    for (const LaneRecord& lane : record.lanes) add(lane);
 }
 
 }  // namespace
@@ -49,8 +65,7 @@ void showErrors(LineChart& chart, const Record& record, std::size_t lane) {
     const bool empty = chart.isEmpty();
     if (empty) return;
     const double end = std::max(1, record.experiment.new_tokens);
-    const WeightType reference = record.reference().spec.weights;
-    addLimit(chart, roundingName(reference), {ColorRef::Role::good, 0}, error_limit(reference), end);
+    addRoundingLimits(chart, record, end);
     std::set<std::string> named;
     for (const LaneRecord& each : record.lanes) {
         const auto floor = noise_floor(each.spec.cache);
@@ -87,7 +102,8 @@ void showCallErrors(LineChart& chart, const std::vector<CallError>& calls, const
         chart.addSeries(tr("largest error of the call"), {ColorRef::Role::accent, 0}, SeriesKind::points), x,
         y);
     const double limit = error_limit(weights);
-    addLimit(chart, roundingName(weights), {ColorRef::Role::good, 0}, limit, std::max(1, calls.back().call));
+    addLimit(chart, roundingName({weights}, limit), {ColorRef::Role::good, 0}, limit,
+             std::max(1, calls.back().call));
     const auto wrong = std::find_if(calls.begin(), calls.end(), [&](const CallError& call) {
         return call.call == first.call && !(call.error <= limit);
     });

@@ -11,8 +11,10 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 
+#include "engine/experiment/events.h"
 #include "engine/experiment/experiment.h"
 #include "engine/formats/model_source.h"
+#include "ui/chart/format.h"
 #include "ui/experiment_panel/device_box.h"
 #include "ui/experiment_panel/form_fields.h"
 #include "ui/experiment_panel/lane_kinds.h"
@@ -60,7 +62,8 @@ LaneForm::LaneForm(QWidget* parent) : QWidget(parent), m_rows(plainForm(this)) {
         connect(box, &QComboBox::currentIndexChanged, this, &LaneForm::read);
     for (QLineEdit* edit : {m_prefill, m_draftModel})
         connect(edit, &QLineEdit::textEdited, this, &LaneForm::read);
-    for (QCheckBox* box : {m_share, m_graph}) connect(box, &QCheckBox::toggled, this, &LaneForm::read);
+    for (QCheckBox* box : {m_share, m_graph, m_tf32})
+        connect(box, &QCheckBox::toggled, this, &LaneForm::read);
 }
 
 void LaneForm::buildDevice() {
@@ -77,6 +80,13 @@ void LaneForm::buildDevice() {
     m_whyNoGraph->setObjectName(QStringLiteral("laneWhyNoGraph"));
     m_whyNoGraph->setWordWrap(true);
     m_rows->addRow(m_whyNoGraph);
+    m_tf32 = new QCheckBox(tr("Products in TF32"), this);
+    m_tf32->setObjectName(QStringLiteral("laneTf32"));
+    m_tf32->setToolTip(
+        tr("Tensor cores multiply by f32 weights, with 10 bits of each number's fraction instead of 23: "
+           "faster, and logits may differ by up to %1 of their deviation")
+            .arg(formatError(error_limit(ProductRounding{.gpu = true, .tf32 = true}))));
+    m_rows->addRow(m_tf32);
 }
 
 void LaneForm::setDevices(const CudaDevices& found, const Device& ofExperiment) {
@@ -239,6 +249,7 @@ void LaneForm::setLane(const LaneSpec& lane) {
     m_lane = lane;
     chooseDevice(m_device, lane.device);
     m_graph->setChecked(lane.cuda_graph);
+    m_tf32->setChecked(lane.tf32);
     choose(m_weights, lane.weights);
     choose(m_kernels, lane.kernels);
     m_cache->clear();
@@ -293,6 +304,7 @@ void LaneForm::read() {
     if (m_filling) return;
     m_lane.device = chosenDevice(m_device);
     m_lane.cuda_graph = m_graph->isChecked();
+    m_lane.tf32 = m_tf32->isChecked();
     m_lane.weights = chosen(m_weights, m_lane.weights);
     m_lane.kernels = chosen(m_kernels, m_lane.kernels);
     readCache();
@@ -334,6 +346,7 @@ void LaneForm::updateRows() {
     m_graph->setEnabled(whyNoGraph.isEmpty() || m_lane.cuda_graph);
     m_whyNoGraph->setText(tr("Not possible: %1.").arg(whyNoGraph));
     row(m_whyNoGraph, !whyNoGraph.isEmpty() && (device.is_gpu() || m_lane.cuda_graph));
+    row(m_tf32, why_no_tf32(m_lane, device).empty() || m_lane.tf32);
     row(m_weights, m_lane.kernels == Kernels::packed);
     row(m_cache, !plain && kind != CacheKind::none);
     row(m_dtype, has_dtype(kind));

@@ -49,6 +49,7 @@ private:
     QComboBox* m_device;
     QCheckBox* m_graph;
     QLabel* m_whyNoGraph;
+    QCheckBox* m_tf32;
     QComboBox* m_kernels;
     QComboBox* m_weights;
     QComboBox* m_cache;

@@ -188,6 +188,7 @@ LaneSpec asKind(const LaneSpec& lane, int kind) {
     made.allocation = lane.allocation;
     made.device = lane.device;
     made.cuda_graph = lane.cuda_graph;
+    made.tf32 = lane.tf32;
     made.weights = lane.weights;
     made.kernels = lane.kernels;
     // A window that a forgetting cache needed is no wish for other caches.
@@ -256,6 +257,7 @@ void dropForeignSettings(LaneSpec& lane) {
     LaneSpec onGpu = lane;
     onGpu.allocation = AllocationPolicy::reused;
     if (!why_no_graph(onGpu, Device{Device::Kind::cuda, 0}).empty()) lane.cuda_graph = false;
+    if (!why_no_tf32(onGpu, Device{Device::Kind::cuda, 0}).empty()) lane.tf32 = false;
 }
 
 QString laneDescription(const LaneSpec& spec) {
@@ -276,6 +278,7 @@ QString laneDescription(const LaneSpec& spec) {
     if (spec.kernels == Kernels::openblas) parts << tr("products by OpenBLAS");
     if (spec.device) parts << tr("on %1").arg(QString::fromStdString(spec.device->name()));
     if (spec.cuda_graph) parts << tr("CUDA graph");
+    if (spec.tf32) parts << tr("products in TF32");
     if (spec.allocation == AllocationPolicy::fresh) parts << tr("fresh buffers every step");
     parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));

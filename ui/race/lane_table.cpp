@@ -205,7 +205,9 @@ QString LaneTableModel::headerToolTip(Column column) {
                    tr(" Up to %1 is f32 rounding.").arg(formatError(f32_error_limit)) +
                    tr(" Between lanes with the same bf16 weights up to %1 is rounding, with int8 or int4 %2.")
                        .arg(formatError(error_limit(WeightType::bf16)),
-                            formatError(error_limit(WeightType::int8)));
+                            formatError(error_limit(WeightType::int8))) +
+                   tr(" Where a GPU takes f16 weights, or f32 as TF32, it is up to %1.")
+                       .arg(formatError(error_limit(ProductRounding{.gpu = true, .tf32 = true})));
     }
     return {};
 }

@@ -12,7 +12,10 @@ namespace {
 Record withoutSteps(const Experiment& experiment) {
     Record record;
     record.experiment = experiment;
-    for (const LaneSpec& spec : experiment.lanes) record.lanes.push_back({spec, {}, {}});
+    for (const LaneSpec& spec : experiment.lanes) {
+        record.lanes.push_back({spec, {}, {}});
+        record.lanes.back().on_gpu = experiment.device_of(spec).is_gpu();
+    }
     return record;
 }
 

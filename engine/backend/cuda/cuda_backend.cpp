@@ -79,15 +79,14 @@ public:
         }
     }
 
-    Result<void> open(const CudaDevice& device, const CudaDevices& found, CudaOptions options) {
-        DS_TRY(products_.open(options.tf32));
+    Result<void> open(const CudaDevice& device, const CudaDevices& found) {
+        DS_TRY(products_.open());
         DS_CUDA(cudaEventCreateWithFlags(&begin_, cudaEventDefault));
         DS_CUDA(cudaEventCreateWithFlags(&end_, cudaEventDefault));
         const int cublas = products_.version();
-        description_ =
-            fmt::format("{} (sm_{}{}); CUDA {}, driver {}, cuBLAS {}.{}.{}; TF32 {}", device.name,
-                        device.compute_major, device.compute_minor, found.runtime, found.driver,
-                        cublas / 10000, cublas / 100 % 100, cublas % 100, options.tf32 ? "on" : "off");
+        description_ = fmt::format("{} (sm_{}{}); CUDA {}, driver {}, cuBLAS {}.{}.{}", device.name,
+                                   device.compute_major, device.compute_minor, found.runtime, found.driver,
+                                   cublas / 10000, cublas / 100 % 100, cublas % 100);
         memory_->set_on_trim([this] {
             graphs_.clear();
             upload_.release();
@@ -141,6 +140,7 @@ public:
         const int n_token = call_.tokens->n_token();
         call_ = {};
         type_ = Stored::f32;
+        products_.set_tf32(false);
         if (!result) {
             read_back_.begin();
             return Error{result.error().kind, fmt::format("{}, call of {} tokens: {}", memory_->name(),
@@ -285,6 +285,7 @@ private:
         type_ = stored_as(call.weights->type);
         complete_ = false;
         next_layer_ = 0;
+        products_.set_tf32(call.workspace != nullptr && call.workspace->tf32());
         read_back_.begin();
         DS_TRY(upload_.upload(call));
         ranges_.begin_step(call.tokens->n_token());
@@ -368,6 +369,7 @@ private:
         const int n_layer = call_.weights->config.n_layer;
         add_number(static_cast<std::int64_t>(model_->number));
         add_number(n_layer);
+        add_number(call_.workspace->tf32() ? 1 : 0);
         for (const float* place : call_.workspace->places()) add(place);
         for (const int layer : {0, n_layer - 1}) {
             const KvLayout layout = *call_.cache->layout(layer);
@@ -405,7 +407,7 @@ private:
 }  // namespace
 }  // namespace cuda
 
-Result<std::unique_ptr<Backend>> make_cuda_backend(int index, int threads, CudaOptions options) {
+Result<std::unique_ptr<Backend>> make_cuda_backend(int index, int threads) {
     const CudaDevices found = find_cuda_devices();
     if (found.devices.empty())
         return Error{ErrorKind::device, fmt::format("There is no cuda:{}: {}.", index, found.why_none)};
@@ -425,7 +427,7 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(int index, int threads, CudaO
     auto memory = cuda::CudaMemory::make(index);
     if (!memory) return memory.error();
     auto backend = std::make_unique<cuda::CudaBackend>(*memory, threads);
-    DS_TRY(backend->open(*device, found, options));
+    DS_TRY(backend->open(*device, found));
     return std::unique_ptr<Backend>(std::move(backend));
 }
 

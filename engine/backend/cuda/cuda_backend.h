@@ -39,14 +39,8 @@ struct CudaDevices {
 /// Asks the driver. Never fails: a machine without driver or GPU is an ordinary one. Any thread.
 CudaDevices find_cuda_devices();
 
-/// How a GPU computes, beside what a lane says.
-struct CudaOptions {
-    bool tf32 =
-        false;  ///< f32 products may round their inputs to 10 bits of fraction: faster, and no longer f32
-};
-
 /// The backend on GPU number `index`; what stays on the processor is done by `threads` threads. Fails with
 /// `device` where there is none, or it cannot be used.
-Result<std::unique_ptr<Backend>> make_cuda_backend(int index, int threads, CudaOptions options = {});
+Result<std::unique_ptr<Backend>> make_cuda_backend(int index, int threads);
 
 }  // namespace decodescope

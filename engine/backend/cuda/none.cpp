@@ -9,7 +9,7 @@ CudaDevices find_cuda_devices() {
     return found;
 }
 
-Result<std::unique_ptr<Backend>> make_cuda_backend(int, int, CudaOptions) {
+Result<std::unique_ptr<Backend>> make_cuda_backend(int, int) {
     return Error{ErrorKind::device, "This program was built without CUDA."};
 }
 

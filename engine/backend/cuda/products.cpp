@@ -20,7 +20,7 @@ Stored stored_as(WeightType type) {
     return type == WeightType::f16 ? Stored::f16 : type == WeightType::bf16 ? Stored::bf16 : Stored::f32;
 }
 
-Result<void> Products::open(bool tf32) {
+Result<void> Products::open() {
     DS_TRY(memory_->enter());
     auto library = CublasLibrary::load();
     if (!library) return library.error();
@@ -32,10 +32,8 @@ Result<void> Products::open(bool tf32) {
     // it belongs to no model and no lane.
     DS_CUDA(cudaMalloc(&workspace_, workspace_bytes));
     DS_TRY(checked(cublas_.set_workspace(handle_, workspace_, workspace_bytes), "cublasSetWorkspace"));
-    DS_TRY(checked(cublas_.set_math_mode(handle_, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH
-                                                       : CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
-                   "cublasSetMathMode"));
-    return {};
+    return checked(cublas_.set_math_mode(handle_, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
+                   "cublasSetMathMode");
 }
 
 Products::~Products() {
@@ -49,16 +47,18 @@ Result<void> Products::multiply(Stored type, const void* x, int rows, int n_in, 
     const float alpha = 1.0f;
     const float beta = accumulate ? 1.0f : 0.0f;
     // By columns, as cuBLAS counts, a row-major matrix is its transpose: y^T = (W^T)^T x^T.
-    if (type == Stored::f32) {
+    const bool rounds = type == Stored::f32 && tf32_;
+    if (type == Stored::f32 && !rounds) {
         DS_TRY(checked(cublas_.sgemm(handle_, CUBLAS_OP_T, CUBLAS_OP_N, n_out, rows, n_in, &alpha,
                                      static_cast<const float*>(w), n_in, static_cast<const float*>(x), n_in,
                                      &beta, y, n_out),
                        "cublasSgemm"));
     } else {
-        DS_TRY(checked(cublas_.gemm_ex(handle_, CUBLAS_OP_T, CUBLAS_OP_N, n_out, rows, n_in, &alpha, w,
-                                       type_of(type), n_in, x, type_of(type), n_in, &beta, y, CUDA_R_32F,
-                                       n_out, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-                       "cublasGemmEx"));
+        DS_TRY(checked(
+            cublas_.gemm_ex(handle_, CUBLAS_OP_T, CUBLAS_OP_N, n_out, rows, n_in, &alpha, w, type_of(type),
+                            n_in, x, type_of(type), n_in, &beta, y, CUDA_R_32F, n_out,
+                            rounds ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+            "cublasGemmEx"));
     }
     return {};
 }

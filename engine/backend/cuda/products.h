@@ -24,8 +24,10 @@ public:
     Products(const Products&) = delete;
     Products& operator=(const Products&) = delete;
 
-    /// Before anything else. `tf32`: f32 products may round their inputs to 10 bits of fraction.
-    Result<void> open(bool tf32);
+    /// Before anything else.
+    Result<void> open();
+    /// From now on f32 products round their inputs to TF32, 10 bits of fraction, or no longer do.
+    void set_tf32(bool on) { tf32_ = on; }
     /// y = x W^T, or y += x W^T with `accumulate`, summed in f32. x [rows, n_in] and w [n_out, n_in] as
     /// `type` (f32, f16 or bf16), y [rows, n_out] in f32; all in device memory.
     Result<void> multiply(Stored type, const void* x, int rows, int n_in, const void* w, int n_out, float* y,
@@ -39,6 +41,7 @@ private:
     cublasHandle_t handle_ = nullptr;
     void* workspace_ = nullptr;
     int version_ = 0;
+    bool tf32_ = false;
 };
 
 }  // namespace decodescope::cuda

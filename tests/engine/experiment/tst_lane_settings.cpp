@@ -112,6 +112,15 @@ private slots:
             "a "
             "captured graph would write to freed memory, expected false for lane \"b\".",
             gpu);
+        const QByteArray tf32 = "\"tf32\": true";
+        row("TF32 number", lane_of("naive", "", "\"tf32\": 1"),
+            "lanes[0].tf32 is 1, expected true or false.");
+        row("TF32 on the CPU", lane_of("naive", "", tf32),
+            "lanes[0].tf32 is true, but TF32 needs a GPU, expected false for lane \"b\".");
+        row("TF32 of bf16 weights", lane_of("naive", "", tf32 + ", \"weights\": \"bf16\""),
+            "lanes[0].tf32 is true, but products with bf16 weights are none of f32, expected false for lane "
+            "\"b\".",
+            gpu);
 
         row("window 0", lane_of("naive", "", "\"window\": {\"size\": 0}"),
             "lanes[0].window.size is 0, expected at least 1.");
@@ -496,6 +505,7 @@ private slots:
         for (std::size_t i = 0; i < experiment.lanes.size(); ++i) {
             QVERIFY(again->lanes[i].device == experiment.lanes[i].device);
             QCOMPARE(again->lanes[i].cuda_graph, experiment.lanes[i].cuda_graph);
+            QCOMPARE(again->lanes[i].tf32, experiment.lanes[i].tf32);
         }
         experiment.device = {};
         QVERIFY(!experiment.placed_lanes()[1].device);
@@ -550,13 +560,16 @@ private slots:
         QVERIFY(lane_from_name("naive+openblas")->kernels == Kernels::openblas);
         QCOMPARE(
             lane_from_name("naive+weights-int3").error().message,
-            std::string(
-                "Lane \"naive+weights-int3\": what follows the + is \"weights-int3\", expected one "
-                "of weights-f32, weights-f16, weights-bf16, weights-int8, weights-int4, openblas, graph."));
+            std::string("Lane \"naive+weights-int3\": what follows the + is \"weights-int3\", expected one "
+                        "of weights-f32, weights-f16, weights-bf16, weights-int8, weights-int4, openblas, "
+                        "graph, tf32."));
         const auto graph = lane_from_name("static+weights-bf16+cuda:2+graph");
         QVERIFY(graph->device == (Device{Device::Kind::cuda, 2}));
         QVERIFY(graph->cuda_graph);
         QCOMPARE(lane_modifiers(*graph), std::string("+weights-bf16+cuda:2+graph"));
+        const auto tf32 = lane_from_name("static+cuda:1+graph+tf32");
+        QVERIFY(tf32->tf32 && tf32->cuda_graph && !graph->tf32);
+        QCOMPARE(lane_modifiers(*tf32), std::string("+cuda:1+graph+tf32"));
         QVERIFY(lane_from_name("naive+cuda")->device == (Device{Device::Kind::cuda, 0}));
         QVERIFY(lane_from_name("naive+cpu")->device == Device{});
         QVERIFY(!lane_from_name("naive")->device);
@@ -567,8 +580,8 @@ private slots:
         // No mistake that a lane can make is called like a setting.
         for (const FaultInfo& fault : fault_catalogue()) {
             const std::string_view id = fault.id;
-            QVERIFY2(id != "openblas" && id != "graph" && id != "cpu" && !id.starts_with("cuda") &&
-                         !id.starts_with("weights-"),
+            QVERIFY2(id != "openblas" && id != "graph" && id != "tf32" && id != "cpu" &&
+                         !id.starts_with("cuda") && !id.starts_with("weights-"),
                      fault.id);
         }
         const auto unknown = lane_from_name("ring");

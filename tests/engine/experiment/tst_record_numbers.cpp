@@ -215,6 +215,42 @@ private slots:
         QVERIFY(!lane.agrees_with(record.lanes[0]));
     }
 
+    /// A GPU rounds what a CPU does not: f16 weights' inputs, and everything with TF32.
+    void limits_of_lanes_on_gpus() {
+        Record record = sample_record();
+        LaneRecord& reference = record.lanes[0];
+        LaneRecord& lane = record.lanes[1];
+        const auto limit = [&] {
+            const double mine = lane.error_limit_against(reference);
+            return mine == reference.error_limit_against(lane) ? mine : -1.0;
+        };
+        lane.on_gpu = true;
+        QCOMPARE(limit(), f32_error_limit);
+        lane.spec.tf32 = true;
+        QCOMPARE(limit(), 0.02);
+        reference.on_gpu = reference.spec.tf32 = true;
+        QCOMPARE(limit(), 0.02);
+        reference.on_gpu = reference.spec.tf32 = lane.spec.tf32 = false;
+        reference.spec.weights = lane.spec.weights = WeightType::f16;
+        QCOMPARE(limit(), 0.02);
+        lane.on_gpu = false;
+        QCOMPARE(limit(), f32_error_limit);
+        lane.on_gpu = true;
+        reference.spec.weights = lane.spec.weights = WeightType::bf16;
+        QCOMPARE(limit(), 0.07);
+        lane.spec.weights = WeightType::f16;
+        QCOMPARE(limit(), f32_error_limit);  // another model, whatever rounds
+        // Draws are where rounding may put them.
+        reference.spec.weights = WeightType::f16;
+        QVERIFY(approximation(record, 1).empty());
+        record.experiment.sampling.kind = SamplingKind::sample;
+        QCOMPARE(approximation(record, 1), std::string("sampled with f16 weights"));
+        reference.spec.weights = lane.spec.weights = WeightType::f32;
+        QVERIFY(approximation(record, 1).empty());
+        lane.spec.tf32 = true;
+        QCOMPARE(approximation(record, 1), std::string("sampled with TF32"));
+    }
+
     void weights_are_recorded() {
         Record record = sample_record();
         record.lanes[1].spec.weights = record.experiment.lanes[1].weights = WeightType::int4;

@@ -55,6 +55,7 @@ private slots:
     void weightsAndProducts();
     void devices();
     void graphs();
+    void tf32();
     void withoutGpu();
     void prefillTexts_data();
     void prefillTexts();
@@ -129,6 +130,7 @@ void LaneCardTest::everySettingSurvives_data() {
     row("on the CPU", R"("mode": "naive", "device": "cpu")");
     row("on a GPU", R"("mode": "cached", "device": "cuda:1", "cuda_graph": true, "weights": "bf16",
         "cache": {"kind": "static"})");
+    row("TF32", R"("mode": "cached", "device": "cuda:1", "tf32": true, "cache": {"kind": "paged"})");
     row("one chunk", R"("mode": "cached", "cache": {"kind": "static"}, "prefill_partition": [3])");
 }
 
@@ -364,6 +366,40 @@ void LaneCardTest::graphs() {
     graph->click();
     QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
     QVERIFY(!graph->isVisible());
+}
+
+// TF32 is offered on a GPU, where weights are f32, and says what it costs.
+void LaneCardTest::tf32() {
+    ExperimentPanel panel;
+    panel.setExperiment(base());
+    panel.resize(400, 2000);
+    panel.show();
+    panel.setDevices(twoGpus());
+    auto* card = panel.findChild<LaneCard*>("lane1");
+    card->setFormVisible(true);
+    auto* box = card->findChild<QCheckBox*>("laneTf32");
+    QVERIFY(!box->isVisible());
+    panel.findChild<QComboBox*>("device")->setCurrentIndex(1);
+    QVERIFY(box->isVisible() && !box->isChecked());
+    QVERIFY2(box->toolTip().contains("2e-2"), qPrintable(box->toolTip()));
+    box->click();
+    QVERIFY(panel.experiment().lanes[1].tf32);
+    QCOMPARE(panel.experiment().lanes[1].name, std::string("static+tf32"));
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    // It goes with f32 weights.
+    auto* weights = card->findChild<QComboBox*>("laneWeights");
+    QTest::keyClick(weights, Qt::Key_Down);
+    QVERIFY(!panel.experiment().lanes[1].tf32);
+    QVERIFY(!box->isVisible());
+    // Taking the GPU away leaves what cannot be: it is said, and can be taken back.
+    QTest::keyClick(weights, Qt::Key_Up);
+    box->click();
+    panel.findChild<QComboBox*>("device")->setCurrentIndex(0);
+    QVERIFY(box->isVisible());
+    QVERIFY2(card->problem().contains("TF32 needs a GPU"), qPrintable(card->problem()));
+    box->click();
+    QVERIFY2(panel.problem().isEmpty(), qPrintable(panel.problem()));
+    QVERIFY(!box->isVisible());
 }
 
 // Nothing but a word more is shown where there is no GPU; a file that wants one is kept as it is.

@@ -21,9 +21,9 @@ struct CudaFixture {
     std::shared_ptr<MemoryLedger> ledger;
     std::string error;
 
-    explicit CudaFixture(const cuda_shim::Settings& settings = {}, CudaOptions options = {}) {
+    explicit CudaFixture(const cuda_shim::Settings& settings = {}) {
         cuda_shim::configure(settings);
-        auto made = make_cuda_backend(0, 1, options);
+        auto made = make_cuda_backend(0, 1);
         if (!made) {
             error = made.error().message;
             return;

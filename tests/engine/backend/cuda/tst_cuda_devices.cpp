@@ -123,7 +123,7 @@ private slots:
             QVERIFY(cuda_shim::live().streams > 0);
             QCOMPARE((*backend)->memory()->name(), std::string("cuda:1"));
             QCOMPARE((*backend)->description(),
-                     std::string("Pretended GPU (sm_90); CUDA 13.0, driver 13.0, cuBLAS 13.0.0; TF32 off"));
+                     std::string("Pretended GPU (sm_90); CUDA 13.0, driver 13.0, cuBLAS 13.0.0"));
         }
         QCOMPARE(cuda_shim::live(), cuda_shim::Live{});
     }

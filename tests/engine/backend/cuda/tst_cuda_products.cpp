@@ -114,7 +114,7 @@ private Q_SLOTS:
         auto memory = CudaMemory::make(0);
         QVERIFY(memory);
         Products products(*memory);
-        QVERIFY(products.open(false));
+        QVERIFY(products.open());
         // Sums are in f32 for every type, and the reference takes the rounded inputs.
         QVERIFY(worst(products, static_cast<Stored>(type), {rows, nIn, nOut, accumulate}) < 1e-6);
     }
@@ -124,7 +124,8 @@ private Q_SLOTS:
             auto memory = CudaMemory::make(0);
             QVERIFY(memory);
             Products products(*memory);
-            QVERIFY(products.open(tf32));
+            QVERIFY(products.open());
+            products.set_tf32(tf32);
             const double error = worst(products, Stored::f32, {5, 64, 33, false});
             QVERIFY(tf32 ? error > 1e-5 && error < 1e-3 : error < 1e-6);
             QVERIFY(worst(products, Stored::bf16, {5, 64, 33, false}) < 1e-6);
@@ -135,7 +136,7 @@ private Q_SLOTS:
         auto memory = CudaMemory::make(0);
         QVERIFY(memory);
         Products products(*memory);
-        QVERIFY(products.open(false));
+        QVERIFY(products.open());
         float host = 0;
         const Result<void> refused = products.multiply(Stored::f32, &host, 1, 1, &host, 1, &host, false);
         QVERIFY(!refused);

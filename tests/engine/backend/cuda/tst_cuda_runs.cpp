@@ -109,6 +109,49 @@ private slots:
         }
     }
 
+    /// Where a GPU rounds what the CPU does not, or lanes round each on their own, they agree within the
+    /// limit that is stated for it, and it is the rounding that the limit is for.
+    void roundedLanesAgreeWithinTheirLimits_data() {
+        QTest::addColumn<QString>("reference");
+        QTest::addColumn<QStringList>("others");
+        QTest::addColumn<double>("limit");
+        QTest::addColumn<QString>("precision");
+        const QStringList f16{"static+weights-f16+cuda:0", "naive+weights-f16+cuda:0"};
+        QTest::newRow("f16") << "static+weights-f16" << f16 << 0.02 << "f32, TF32 off";
+        QTest::newRow("bf16") << "static+weights-bf16" << QStringList{"static+weights-bf16+cuda:0"} << 0.07
+                              << "f32, TF32 off";
+        QTest::newRow("TF32") << "static" << QStringList{"static+cuda:0+tf32", "static+cuda:0+graph+tf32"}
+                              << 0.02 << "f32, TF32 on";
+        QTest::newRow("TF32 beside f32 on a GPU")
+            << "static+cuda:0" << QStringList{"naive+cuda:0+tf32", "speculative-layers+cuda:0+tf32"} << 0.02
+            << "f32, TF32 on in naive+cuda:0+tf32, speculative-layers+cuda:0+tf32";
+    }
+    void roundedLanesAgreeWithinTheirLimits() {
+        QFETCH(QString, reference);
+        QFETCH(QStringList, others);
+        QFETCH(double, limit);
+        std::vector<QByteArray> names{reference.toUtf8()};
+        for (const QString& name : others) names.push_back(name.toUtf8());
+        for (const char* preset : {"tiny", "tiny-llama"}) {
+            const auto record = run(preset, {names.begin(), names.end()});
+            QVERIFY2(record, record ? "" : record.error().message.c_str());
+            QTEST(QString::fromStdString(record->environment.gpu_precision), "precision");
+            for (std::size_t i = 1; i < record->lanes.size(); ++i) {
+                const LaneRecord& lane = record->lanes[i];
+                QCOMPARE(lane.error_limit_against(record->reference()), limit);
+                QVERIFY2(lane.agrees_with(record->reference()), names[i]);
+                QVERIFY(approximation(*record, i).empty());
+                // Much more than f32 rounds to.
+                QVERIFY2(lane.max_relative_error() > f32_error_limit,
+                         qPrintable(QString::number(lane.max_relative_error())));
+            }
+            // A record that was read knows the same.
+            const auto read = parse_record(to_json(*record));
+            QVERIFY(read);
+            QCOMPARE(read->lanes[1].error_limit_against(read->reference()), limit);
+        }
+    }
+
     void aGraphChangesNoBit() {
         const auto record = run("tiny", {"static+cuda:0", "static+cuda:0+graph"});
         QVERIFY2(record, record ? "" : record.error().message.c_str());
@@ -131,6 +174,10 @@ private slots:
                                          << "moves its storage at every step";
         QTest::newRow("graph of the CPU") << "static+graph"
                                           << "needs a GPU";
+        QTest::newRow("TF32 of the CPU") << "static+tf32"
+                                         << "TF32 needs a GPU";
+        QTest::newRow("TF32 of f16 weights") << "static+cuda:0+weights-f16+tf32"
+                                             << "products with f16 weights are none of f32";
     }
     void whatAGpuCannotDoIsRefusedBeforeTheRun() {
         QFETCH(QString, lane);
