@@ -122,7 +122,8 @@ void addDevicesCommand(CLI::App& app, Session& session) {
         "A machine without a GPU that can be used is one line, with the reason.\n\n"
         "Exit status: 0 done, 2 bad arguments.");
     command->callback([output, &session] {
-        session.exitCode = writeResult(*output, textOf(find_cuda_devices(), output->format()));
+        session.exitCode =
+            writeResult(*output, textOf(find_cuda_devices_and_free_memory(), output->format()));
     });
 }
 

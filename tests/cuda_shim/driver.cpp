@@ -36,6 +36,16 @@ int& Driver::current_index() {
     return index;
 }
 
+std::string bus_id_of(int index) {
+    // Not in the order of the numbers.
+    return "0000:" + std::to_string(90 - index) + ":00.0";
+}
+
+void Driver::make_context(int index) {
+    if (std::exchange(device(index).context, true)) return;
+    ++counts.contexts;
+}
+
 cudaError_t Driver::usable() const {
     if (settings.driver_version < settings.runtime_version) return cudaErrorInsufficientDriver;
     return settings.devices > 0 ? cudaSuccess : cudaErrorNoDevice;
@@ -120,6 +130,7 @@ cudaError_t Driver::allocate(void** data, std::size_t bytes, bool pooled) {
     *data = nullptr;
     if (bytes == 0) return cudaSuccess;
     ++counts.allocations;
+    make_context(current_index());
     if (counts_down_to_zero(fail_allocation)) return cudaErrorMemoryAllocation;
     Device& mine = current();
     if (bytes > settings.memory_bytes) return cudaErrorMemoryAllocation;
@@ -220,6 +231,7 @@ void Driver::reset(const Settings& wanted) {
     }
     for (const auto& device : devices) {
         device->broken = cudaSuccess;
+        device->context = false;
         for (CUstream_st* stream : device->streams) stream->waiting.clear();
         device->pool.threshold = 0;
         trim(*device, 0);

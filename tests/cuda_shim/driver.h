@@ -68,11 +68,15 @@ namespace cuda_shim {
 
 struct Device {
     cudaError_t broken = cudaSuccess;  // a kernel failed: every call says so from then on
+    bool context = false;              // somebody has done something with it
     CUmemPoolHandle_st pool;
     std::size_t direct = 0;  // bytes outside the pool
     CUstream_st null_stream;
     std::set<CUstream_st*> streams;  // the null stream included
 };
+
+/// Where a GPU is plugged in, as the runtime and the management library both tell it.
+std::string bus_id_of(int index);
 
 class Driver {
 public:
@@ -93,6 +97,8 @@ public:
     }
     static cudaError_t& last_error();
     static int& current_index();
+    /// What the first use of a GPU does.
+    void make_context(int index);
     Device& current() { return *devices[static_cast<std::size_t>(current_index())]; }
     Device& device(int index) { return *devices[static_cast<std::size_t>(index)]; }
     /// Whether there is a GPU that this driver can use.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "driver.h"
@@ -176,6 +177,17 @@ cudaError_t cudaSetDevice(int device) {
     return call([&](Driver& driver) {
         if (device < 0 || device >= driver.settings.devices) return cudaErrorInvalidDevice;
         Driver::current_index() = device;
+        driver.make_context(device);  // since CUDA 12
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+    return call([&](Driver& driver) {
+        if (device < 0 || device >= driver.settings.devices) return cudaErrorInvalidDevice;
+        const std::string text = cuda_shim::bus_id_of(device);
+        if (length <= static_cast<int>(text.size())) return cudaErrorInvalidValue;
+        std::strncpy(id, text.c_str(), static_cast<std::size_t>(length));
         return cudaSuccess;
     });
 }
@@ -247,6 +259,7 @@ cudaError_t cudaFreeHost(void* data) {
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     return call([&](Driver& driver) {
+        driver.make_context(Driver::current_index());
         *total = driver.settings.memory_bytes;
         *free = *total - driver.memory_in_use(driver.current());
         return cudaSuccess;

@@ -22,6 +22,7 @@ struct Settings {
     int fail_allocation = 0;  ///< the how-manieth allocation of device memory from now on fails; 0 = none
     int fail_launch = 0;      ///< the how-manieth kernel from now on fails when it runs; 0 = none
     bool clocks = true;       ///< the driver states them
+    bool nvml = true;         ///< its management library can be used
 };
 
 /// Sets everything anew: no error is pending, nothing is counted yet. What lives stays alive.
@@ -39,6 +40,7 @@ struct Live {
     std::size_t events = 0;
     std::size_t graphs = 0;   ///< captured and instantiated ones
     std::size_t handles = 0;  ///< of cuBLAS
+    std::size_t nvml = 0;     ///< times that the management library was set up
 
     bool operator==(const Live&) const = default;
 };
@@ -50,8 +52,9 @@ struct Counts {
     std::int64_t kernels_run = 0;  ///< kernels that ran, replays included
     std::int64_t graph_launches = 0;
     std::int64_t allocations = 0;
-    std::int64_t waits = 0;  ///< calls that waited for a stream or device
-    int open_ranges = 0;     ///< NVTX ranges pushed and not popped
+    std::int64_t waits = 0;     ///< calls that waited for a stream or device
+    std::int64_t contexts = 0;  ///< made on a GPU, because something was done with it
+    int open_ranges = 0;        ///< NVTX ranges pushed and not popped
     std::int64_t ranges = 0;
 };
 Counts counts();

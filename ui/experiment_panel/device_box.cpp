@@ -39,8 +39,10 @@ void fillDevices(QComboBox* box, const CudaDevices& found, bool ofLane) {
     add(tr("CPU"), nameOf(Device{}), tr("This machine's processor"));
     for (const CudaDevice& gpu : found.devices) {
         const Device device{Device::Kind::cuda, gpu.index};
-        add(tr("%1 · %2 free")
-                .arg(deviceTitle(device, found), formatBytes(static_cast<double>(gpu.free_bytes))),
+        const QString title = deviceTitle(device, found);
+        add(gpu.free_bytes == 0
+                ? title
+                : tr("%1 · %2 free").arg(title, formatBytes(static_cast<double>(gpu.free_bytes))),
             nameOf(device),
             tr("Compute capability %1.%2, %3 of memory, driver for CUDA %4, runtime %5")
                 .arg(QString::number(gpu.compute_major), QString::number(gpu.compute_minor),

@@ -64,7 +64,7 @@ Session::Engine Session::realEngine() {
                EventSink& sink, std::stop_token stop, const MachineLimits& limits, RunControl* control) {
                 return run_experiment(experiment, model, std::move(ledger), sink, stop, limits, control);
             },
-            find_cuda_devices};
+            find_cuda_devices_and_free_memory};
 }
 
 Session::Session(QObject* parent, Engine engine, std::size_t ringCapacity)

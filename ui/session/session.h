@@ -87,7 +87,7 @@ public:
                                      EventSink&, std::stop_token, const MachineLimits&, RunControl*)>
             run;
         /// Asked at the start, and after every run on a GPU: what is free on them changes.
-        std::function<CudaDevices()> devices = find_cuda_devices;
+        std::function<CudaDevices()> devices = find_cuda_devices_and_free_memory;
     };
     /// `load_model` and `run_experiment`.
     static Engine realEngine();

@@ -11,7 +11,7 @@ namespace decodescope::cuda {
 
 namespace {
 
-#ifdef DECODESCOPE_CUBLAS_LINKED
+#ifdef DECODESCOPE_LIBRARIES_LINKED
 
 template <class Function>
 Result<void> find(void*, Function& function, std::type_identity_t<Function> linked, const char*) {

@@ -21,7 +21,7 @@ struct CudaDevice {
     int compute_minor = 0;
     int n_multiprocessor = 0;
     std::uint64_t memory_bytes = 0;    ///< in all
-    std::uint64_t free_bytes = 0;      ///< when it was asked
+    std::uint64_t free_bytes = 0;      ///< when it was asked; 0 = it was not, or is not known
     double memory_gb_s = 0;            ///< bus width x clock x 2, as the driver states them; 0 = not known
     std::int64_t core_clock_khz = -1;  ///< highest, as the driver states it; -1 = not known
     std::int64_t memory_clock_khz = -1;
@@ -36,8 +36,11 @@ struct CudaDevices {
     std::string runtime;  ///< CUDA version of the program; empty without
 };
 
-/// Asks the driver. Never fails: a machine without driver or GPU is an ordinary one. Any thread.
+/// Asks the driver, in which no GPU is put to use. Never fails: a machine without driver or GPU is an
+/// ordinary one. Any thread.
 CudaDevices find_cuda_devices();
+/// The same with the memory that is free, for those who show it.
+CudaDevices find_cuda_devices_and_free_memory();
 
 /// The backend on GPU number `index`; what stays on the processor is done by `threads` threads. Fails with
 /// `device` where there is none, or it cannot be used.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/backend/cuda/cuda_backend.h"
+#include "engine/backend/cuda/nvml_library.h"
 
 namespace decodescope {
 
@@ -21,15 +22,19 @@ std::int64_t attribute(cudaDeviceAttr which, int index) {
     return -1;
 }
 
-/// Bytes that are free on a device; this thread goes on with the device it had.
-std::uint64_t free_bytes(int index) {
-    int before = 0;
-    std::size_t free = 0;
-    std::size_t total = 0;
-    const bool asked = cudaGetDevice(&before) == cudaSuccess && cudaSetDevice(index) == cudaSuccess &&
-                       cudaMemGetInfo(&free, &total) == cudaSuccess && cudaSetDevice(before) == cudaSuccess;
-    if (!asked) (void)cudaGetLastError();
-    return asked ? free : 0;
+/// Bytes that are free on a device, 0 where it is not known. The runtime would first make a context there,
+/// which takes time and memory of its own.
+std::uint64_t free_bytes(const cuda::NvmlLibrary& nvml, int index) {
+    // "0000:3b:00.0": the library counts GPUs in an order of its own.
+    char bus_id[32] = {};
+    if (cudaDeviceGetPCIBusId(bus_id, sizeof(bus_id), index) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    cuda::NvmlLibrary::Device device = nullptr;
+    cuda::NvmlLibrary::Memory memory;
+    const bool told = nvml.device_by_bus_id(bus_id, &device) == 0 && nvml.memory_info(device, &memory) == 0;
+    return told ? memory.free : 0;
 }
 
 }  // namespace
@@ -69,7 +74,6 @@ CudaDevices find_cuda_devices() {
         device.compute_minor = properties.minor;
         device.n_multiprocessor = properties.multiProcessorCount;
         device.memory_bytes = properties.totalGlobalMem;
-        device.free_bytes = free_bytes(index);
         device.core_clock_khz = attribute(cudaDevAttrClockRate, index);
         device.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate, index);
         const std::int64_t bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, index);
@@ -79,6 +83,16 @@ CudaDevices find_cuda_devices() {
         }
     }
     if (found.devices.empty()) found.why_none = "no NVIDIA GPU";
+    return found;
+}
+
+CudaDevices find_cuda_devices_and_free_memory() {
+    CudaDevices found = find_cuda_devices();
+    if (found.devices.empty()) return found;
+    const auto nvml = cuda::NvmlLibrary::load();
+    if (!nvml || nvml->init() != 0) return found;
+    for (CudaDevice& device : found.devices) device.free_bytes = free_bytes(*nvml, device.index);
+    (void)nvml->shutdown();
     return found;
 }
 

@@ -9,6 +9,10 @@ CudaDevices find_cuda_devices() {
     return found;
 }
 
+CudaDevices find_cuda_devices_and_free_memory() {
+    return find_cuda_devices();
+}
+
 Result<std::unique_ptr<Backend>> make_cuda_backend(int, int) {
     return Error{ErrorKind::device, "This program was built without CUDA."};
 }

@@ -64,7 +64,7 @@ private slots:
         settings.memory_bytes = std::size_t{3} << 30;
         settings.context_bytes = std::size_t{100} << 20;
         cuda_shim::configure(settings);
-        const CudaDevices found = find_cuda_devices();
+        const CudaDevices found = find_cuda_devices_and_free_memory();
         QCOMPARE(found.devices.size(), std::size_t{1});
         const CudaDevice& device = found.devices[0];
         QCOMPARE(device.name, std::string("Some GPU"));
@@ -77,6 +77,37 @@ private slots:
         QCOMPARE(device.memory_clock_khz, std::int64_t{2'000'000});
         // 256 bits at 2 GHz, twice per cycle.
         QCOMPARE(device.memory_gb_s, 128.0);
+    }
+
+    /// A context takes a GPU's memory from those who work there: looking makes none.
+    void lookingUsesNoGpu() {
+        cuda_shim::configure(machine(3, 13000));
+        QCOMPARE(find_cuda_devices().devices[1].free_bytes, std::uint64_t{0});  // nobody asked
+        const CudaDevices found = find_cuda_devices_and_free_memory();
+        QCOMPARE(cuda_shim::counts().contexts, std::int64_t{0});
+        QCOMPARE(cuda_shim::live(), cuda_shim::Live{});
+        const std::uint64_t all = found.devices[2].free_bytes;
+        QVERIFY(all > 0);
+        for (const CudaDevice& device : found.devices) QCOMPARE(device.free_bytes, all);
+        const auto backend = make_cuda_backend(1, 1);
+        QVERIFY(backend);
+        QCOMPARE(cuda_shim::counts().contexts, std::int64_t{1});
+        // Each GPU is told from the others.
+        const CudaDevices later = find_cuda_devices_and_free_memory();
+        QCOMPARE(later.devices[0].free_bytes, all);
+        QVERIFY(later.devices[1].free_bytes < all);
+        QCOMPARE(later.devices[2].free_bytes, all);
+    }
+
+    void freeMemoryThatNobodyTellsIsNotZero() {
+        cuda_shim::Settings settings = machine(1, 13000);
+        settings.nvml = false;
+        cuda_shim::configure(settings);
+        const CudaDevices found = find_cuda_devices_and_free_memory();
+        QCOMPARE(found.devices.size(), std::size_t{1});
+        QVERIFY(found.devices[0].memory_bytes > 0);
+        QCOMPARE(found.devices[0].free_bytes, std::uint64_t{0});
+        QCOMPARE(cuda_shim::counts().contexts, std::int64_t{0});
     }
 
     void clocksThatNobodyTellsAreNotZero() {
