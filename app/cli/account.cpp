@@ -42,6 +42,7 @@ struct Account {
     std::optional<WorkCount> run;
 
     bool cached() const { return lane.mode == LaneMode::cached; }
+    bool gpu() const { return lane.device && lane.device->is_gpu(); }
     bool agrees() const { return !run || *run == formula; }
 };
 
@@ -81,7 +82,7 @@ TextTable tableOf(const std::vector<Account>& accounts) {
     table.header = {"lane", "what", "unit", "closed form", "run", "", "formula"};
     table.right = {false, false, false, true, true, false, false};
     for (const Account& account : accounts) {
-        for (const WorkLine& line : work_lines(account.cached())) {
+        for (const WorkLine& line : work_lines(account.cached(), account.gpu())) {
             const std::int64_t formula = account.formula.*line.count;
             std::string run = "not run";
             std::string verdict;
@@ -100,7 +101,7 @@ Json jsonOf(const Account& account) {
     Json json = {{"lane", account.lane.name},
                  {"agrees", account.run ? Json(account.agrees()) : Json()},
                  {"lines", Json::array()}};
-    for (const WorkLine& line : work_lines(account.cached())) {
+    for (const WorkLine& line : work_lines(account.cached(), account.gpu())) {
         json["lines"].push_back({{"what", line.what},
                                  {"unit", line.unit},
                                  {"formula", line.formula},
@@ -164,10 +165,9 @@ int account(const AccountOptions& options, Session& session) {
         const bool naive = lane.mode == LaneMode::naive;
         WorkRequest own = request;
         own.prepared = prepared_type(lane);
-        accounts.push_back(
-            {lane,
-             naive ? naive_work(*shape->config, own) : cached_work(*shape->config, own, lane.cache),
-             {}});
+        Account& one = accounts.emplace_back(Account{lane, {}, {}});
+        own.gpu = one.gpu();
+        one.formula = naive ? naive_work(*shape->config, own) : cached_work(*shape->config, own, lane.cache);
     }
     if (!options.noRun) {
         const auto ref = parse_model_ref(options.model);
@@ -182,8 +182,9 @@ int account(const AccountOptions& options, Session& session) {
         if (!engines) return reportError(engines.error());
         for (Account& one : accounts) {
             const LaneEngine& engine = engine_on(*engines, placed.device_of(one.lane));
-            const auto run = run_counted(one.lane, model->weights, *engine.backend, engine.ledger,
-                                         {1, options.prompt, options.tokens, 0}, session.stop);
+            const auto run =
+                run_counted(one.lane, {model->weights, nullptr, engine.backend.get(), engine.ledger, ledger},
+                            {1, options.prompt, options.tokens, 0}, session.stop);
             if (!run) return reportError(run.error());
             one.run = *run;
         }

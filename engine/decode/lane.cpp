@@ -354,6 +354,10 @@ Result<std::vector<int>> prefill_chunks_of(const LaneSpec& spec, int length) {
 }
 
 Result<std::unique_ptr<Lane>> make_lane(const LaneSpec& spec, LaneContext context) {
+    if (context.host()->device() != nullptr) {
+        return Error{ErrorKind::internal,
+                     fmt::format("Lane {} was given no ledger of the processor's memory.", quote(spec.name))};
+    }
     const auto fault = [&](std::string_view what) {
         return Error{ErrorKind::bad_input, fmt::format("Lane {}: faults{}.", quote(spec.name), what)};
     };

@@ -128,9 +128,11 @@ struct LaneContext {
     std::shared_ptr<const Weights> weights;
     std::shared_ptr<const Weights> draft_weights;  ///< of a speculative lane with a draft model
     Backend* backend = nullptr;
-    std::shared_ptr<MemoryLedger> ledger;         ///< of the memory that `backend` computes in
-    std::shared_ptr<MemoryLedger> host_ledger{};  ///< of the processor's, where that is another; else null
+    std::shared_ptr<MemoryLedger> ledger;  ///< of the memory that `backend` computes in
+    /// Of the processor's, where that is another: `make_lane` refuses a GPU's lane without. Else null.
+    std::shared_ptr<MemoryLedger> host_ledger{};
 
+    /// Where what the processor works on is counted.
     const std::shared_ptr<MemoryLedger>& host() const { return host_ledger ? host_ledger : ledger; }
 };
 

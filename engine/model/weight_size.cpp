@@ -10,8 +10,8 @@ std::uint64_t matrix_bytes(const Weights& weights) {
     return bytes;
 }
 
-std::uint64_t prepared_bytes(const ModelConfig& config, WeightType type) {
-    const auto bytes = [&](int n_in, int n_out) { return prepared_matrix_bytes(type, n_in, n_out); };
+std::uint64_t prepared_bytes(const ModelConfig& config, WeightType type, bool gpu) {
+    const auto bytes = [&](int n_in, int n_out) { return matrix_bytes(type, n_in, n_out, gpu); };
     const std::uint64_t layer =
         bytes(config.d_model, config.qkv_width()) + bytes(config.q_width(), config.d_model) +
         bytes(config.d_model, config.d_ff) * (config.gated_ff ? 2 : 1) + bytes(config.d_ff, config.d_model);

@@ -11,7 +11,12 @@ namespace decodescope {
 /// Bytes of all matrices and the head as they are computed with: as prepared, or f32 where they lie.
 std::uint64_t matrix_bytes(const Weights& weights);
 
-/// Bytes of the matrices and the head of this model, as `Backend::prepare` makes them in this type.
-std::uint64_t prepared_bytes(const ModelConfig& config, WeightType type);
+/// Bytes of one matrix [n_out, n_in] as `Backend::prepare` makes it in this type, on the CPU or on a GPU.
+constexpr std::uint64_t matrix_bytes(WeightType type, std::int64_t n_in, std::int64_t n_out, bool gpu) {
+    return gpu ? gpu_matrix_bytes(type, n_in, n_out) : prepared_matrix_bytes(type, n_in, n_out);
+}
+
+/// Bytes of the matrices and the head of this model, made likewise.
+std::uint64_t prepared_bytes(const ModelConfig& config, WeightType type, bool gpu = false);
 
 }  // namespace decodescope

@@ -43,6 +43,12 @@ constexpr bool has_groups(WeightType type) {
     return type == WeightType::int8 || type == WeightType::int4;
 }
 
+/// Bytes of a matrix [n_out, n_in] as a GPU stores it: its values in this type, f32, f16 or bf16.
+constexpr std::uint64_t gpu_matrix_bytes(WeightType type, std::int64_t n_in, std::int64_t n_out) {
+    return static_cast<std::uint64_t>(n_in) * static_cast<std::uint64_t>(n_out) *
+           (type == WeightType::f32 ? 4 : 2);
+}
+
 /// Outputs of a matrix that are prepared side by side: n_out is rounded up to whole panels of them.
 inline constexpr int weight_panel = 16;
 

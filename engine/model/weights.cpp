@@ -208,7 +208,7 @@ bool lies_in(const float* tensor, const Buffer& block) {
 
 std::uint64_t Linear::weight_bytes() const {
     if (packed != nullptr) return packed->bytes();
-    return static_cast<std::uint64_t>(n_out) * static_cast<std::uint64_t>(n_in) * sizeof(float);
+    return gpu_matrix_bytes(type, n_in, n_out);
 }
 
 std::uint64_t Linear::bytes() const {

@@ -24,6 +24,7 @@ struct Linear {
     int n_in = 0;
     int n_out = 0;
     const PackedMatrix* packed = nullptr;  // the same weights as a backend prepared them, or null
+    WeightType type = WeightType::f32;     // that `weight` points to; on a GPU also f16 or bf16
 
     /// Bytes of the weights, and of weights and bias, that a product reads.
     std::uint64_t weight_bytes() const;

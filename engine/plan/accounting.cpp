@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/backend/cpu/attend.h"
+#include "engine/backend/cuda/query_block.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/model/weight_size.h"
 #include "engine/plan/kv_arithmetic.h"
@@ -25,13 +26,15 @@ std::int64_t block_weights(const ModelConfig& m) {
 }
 
 /// Bytes of weights that a call reads: matrices, biases and norms, and the head where logits are wanted.
-std::int64_t bytes_of_call(const ModelConfig& m, std::optional<WeightType> prepared, bool logits) {
+std::int64_t bytes_of_call(const ModelConfig& m, const WorkRequest& request, bool logits) {
     const std::int64_t d = m.d_model;
-    const std::int64_t head = prepared
-                                  ? static_cast<std::int64_t>(prepared_matrix_bytes(*prepared, d, m.vocab))
+    const auto signed_bytes = [](std::uint64_t bytes) { return static_cast<std::int64_t>(bytes); };
+    const std::int64_t head = request.prepared
+                                  ? signed_bytes(matrix_bytes(*request.prepared, d, m.vocab, request.gpu))
                                   : d * m.vocab * float_bytes;
-    const std::int64_t blocks = prepared ? static_cast<std::int64_t>(prepared_bytes(m, *prepared)) - head
-                                         : block_weights(m) * float_bytes;
+    const std::int64_t blocks = request.prepared
+                                    ? signed_bytes(prepared_bytes(m, *request.prepared, request.gpu)) - head
+                                    : block_weights(m) * float_bytes;
     const std::int64_t norm = m.norm == NormKind::layer_norm ? 2 * d : d;
     std::int64_t biases = 0;
     if (m.qkv_bias) biases += m.qkv_width();
@@ -39,6 +42,12 @@ std::int64_t bytes_of_call(const ModelConfig& m, std::optional<WeightType> prepa
     if (m.ff_bias) biases += (m.gated_ff ? 2 : 1) * std::int64_t{m.d_ff} + d;
     const std::int64_t floats = m.n_layer * (2 * norm + biases) + (logits ? norm : 0);
     return blocks + (logits ? head : 0) + floats * float_bytes;
+}
+
+/// Queries that are computed together in a call of `n_query`.
+std::int64_t queries_together(const ModelConfig& m, const WorkRequest& request, std::int64_t n_query) {
+    return request.gpu ? cuda::query_block(n_query, m.n_head, m.n_kv_head, m.head_dim)
+                       : query_block(m.n_head, m.n_kv_head);
 }
 
 void add_flops(const ModelConfig& m, std::int64_t steps, WorkCount& work) {
@@ -103,12 +112,11 @@ WorkCount naive_work(const ModelConfig& model, const WorkRequest& request) {
     work.calls = request.new_tokens;
     work.positions = sum_to(last) - sum_to(before);
     work.rectangle_cells = sum_of_squares_to(last) - sum_of_squares_to(before);
-    const std::int64_t block = query_block(model.n_head, model.n_kv_head);
     for (std::int64_t t = request.prompt; t <= last; ++t) {
         work.allowed_cells += causal_cells(t, model.window);
-        work.computed_cells += block_cells(0, t, block, model.window);
+        work.computed_cells += block_cells(0, t, queries_together(model, request, t), model.window);
     }
-    work.weight_bytes = work.calls * bytes_of_call(model, request.prepared, true);
+    work.weight_bytes = work.calls * bytes_of_call(model, request, true);
     add_flops(model, request.new_tokens, work);
     return work;
 }
@@ -122,14 +130,13 @@ WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, cons
         const auto length = static_cast<int>(tokens);
         return static_cast<std::int64_t>(kv_live_formula(cache, one_row, std::span(&length, 1)));
     };
-    const std::int64_t block = query_block(model.n_head, model.n_kv_head);
     WorkCount work;
     for (std::int64_t stored = 0; stored < request.prompt; stored += chunk) {
         const std::int64_t n = std::min(chunk, request.prompt - stored);
         ++work.calls;
         work.kv_bytes += held(stored + n);
         work.rectangle_cells += n * (stored + n);
-        work.computed_cells += block_cells(stored, n, block, model.window);
+        work.computed_cells += block_cells(stored, n, queries_together(model, request, n), model.window);
     }
     const std::int64_t decoded = sum_to(last) - sum_to(request.prompt);
     const std::int64_t prefill_calls = work.calls;
@@ -138,8 +145,8 @@ WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, cons
     work.rectangle_cells += decoded;
     work.allowed_cells = causal_cells(last, model.window);
     work.computed_cells += causal_cells(last, model.window) - causal_cells(request.prompt, model.window);
-    work.weight_bytes = (prefill_calls - 1) * bytes_of_call(model, request.prepared, false) +
-                        (steps + 1) * bytes_of_call(model, request.prepared, true);
+    work.weight_bytes = (prefill_calls - 1) * bytes_of_call(model, request, false) +
+                        (steps + 1) * bytes_of_call(model, request, true);
     for (std::int64_t t = request.prompt + 1; t <= last; ++t) work.kv_bytes += held(t);
     if (cache.kind == CacheKind::concat)
         work.copied_bytes = held(1) * concat_copied_tokens(request.prompt, steps, request.chunk);
@@ -147,7 +154,11 @@ WorkCount cached_work(const ModelConfig& model, const WorkRequest& request, cons
     return work;
 }
 
-std::vector<WorkLine> work_lines(bool cached) {
+std::vector<WorkLine> work_lines(bool cached, bool gpu) {
+    const std::string together = gpu ? "queries in blocks of 64 (heads of up to 64 values), 32 (of up to "
+                                       "128) or 16 / (heads / KV heads), "
+                                       "each for itself in calls of up to 4"
+                                     : "queries in blocks of 64 / (heads / KV heads)";
     const auto either = [&](const char* with_cache, const char* naive) {
         return std::string(cached ? with_cache : naive);
     };
@@ -163,7 +174,7 @@ std::vector<WorkLine> work_lines(bool cached) {
          either("T (T + 1) / 2, T = P + N - 1", "sum of t (t + 1) / 2, t = P .. P + N - 1"),
          &WorkCount::allowed_cells},
         {"score cells computed", "cells",
-         either("queries in blocks of 64 / (heads / KV heads), each over all keys up to its last query",
+         either((together + ", each over all keys up to its last query").c_str(),
                 "the same of every step's whole text"),
          &WorkCount::computed_cells},
         {"FLOPs of products", "FLOP", "2 x block weights x positions + 2 x d_model x vocab x N",

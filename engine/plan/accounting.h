@@ -43,6 +43,7 @@ struct WorkRequest {
     std::int64_t new_tokens = 1;
     std::int64_t chunk = 0;                ///< prompt tokens per call of a lane with a cache; 0 = all in one
     std::optional<WeightType> prepared{};  ///< type that matrices are read in; none: f32 where they lie
+    bool gpu = false;                      ///< on a GPU, whose matrices and blocks of queries are its own
 };
 /// The type that a lane's matrices are prepared in; none with kernels openblas.
 inline std::optional<WeightType> prepared_type(const LaneSpec& lane) {
@@ -76,6 +77,6 @@ struct WorkLine {
     std::int64_t WorkCount::*count = nullptr;
 };
 /// The lines in their order; `cached`: the formulas of lanes with a cache.
-std::vector<WorkLine> work_lines(bool cached);
+std::vector<WorkLine> work_lines(bool cached, bool gpu = false);
 
 }  // namespace decodescope

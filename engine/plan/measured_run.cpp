@@ -29,16 +29,16 @@ Workload workload_of(const MeasuredLoad& load, int vocab) {
 
 }  // namespace
 
-Result<WorkCount> run_counted(const LaneSpec& spec, const std::shared_ptr<const Weights>& weights,
-                              Backend& backend, const std::shared_ptr<MemoryLedger>& ledger,
-                              const MeasuredLoad& load, std::stop_token stop,
-                              const std::function<Result<void>(const Lane&)>& at_end) {
-    CountingBackend counting(backend);
-    auto context = prepared_context(spec, {weights, nullptr, &counting, ledger}, stop);
-    if (!context) return context.error();
-    auto lane = make_lane(spec, *std::move(context));
+Result<WorkCount> run_counted(const LaneSpec& spec, LaneContext context, const MeasuredLoad& load,
+                              std::stop_token stop, const std::function<Result<void>(const Lane&)>& at_end) {
+    const ModelConfig config = context.weights->config;
+    CountingBackend counting(*context.backend);
+    context.backend = &counting;
+    auto prepared = prepared_context(spec, std::move(context), stop);
+    if (!prepared) return prepared.error();
+    auto lane = make_lane(spec, *std::move(prepared));
     if (!lane) return lane.error();
-    DS_TRY((*lane)->start(workload_of(load, weights->config.vocab)));
+    DS_TRY((*lane)->start(workload_of(load, config.vocab)));
     WorkCount work;
     // The last token is never fed, so the lane still holds everything when all are chosen.
     for (std::int64_t chosen = 0; chosen < std::int64_t{load.batch} * load.new_tokens;) {
@@ -58,14 +58,14 @@ Result<WorkCount> run_counted(const LaneSpec& spec, const std::shared_ptr<const 
     }
     const BackendCounts& counts = counting.counts();
     // Every layer attends to the same cells.
-    work.rectangle_cells = counts.rectangle_cells / weights->config.n_layer;
+    work.rectangle_cells = counts.rectangle_cells / config.n_layer;
     work.product_flops = counts.product_flops;
     work.attention_flops = counts.attention_flops;
     work.weight_bytes = counts.weight_bytes;
-    const KvShape one_row{weights->config.n_layer, 1, weights->config.n_kv_head, weights->config.head_dim};
+    const KvShape one_row{config.n_layer, 1, config.n_kv_head, config.head_dim};
     for (const int slots : counts.cached_slots) {
         const auto bytes = kv_live_formula(spec.cache, one_row, std::span(&slots, 1));
-        work.kv_bytes += static_cast<std::int64_t>(bytes) / weights->config.n_layer;
+        work.kv_bytes += static_cast<std::int64_t>(bytes) / config.n_layer;
     }
     if (const KvCache* cache = (*lane)->cache())
         work.copied_bytes = static_cast<std::int64_t>(cache->copied_bytes());

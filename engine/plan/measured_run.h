@@ -23,13 +23,13 @@ struct MeasuredLoad {
     std::uint64_t seed = 0;
 };
 
-/// Runs one lane over `load` and counts what it really did: steps, positions and cells as the lane reports
-/// them (the same numbers that records hold), products, attention and bytes as the backend was asked for
-/// them. The lane is driven freely and greedily; no token ends it. `at_end` sees the lane after its last
-/// step, before it frees anything. A lane that stops before all tokens are made is an error with its reason.
-Result<WorkCount> run_counted(const LaneSpec& spec, const std::shared_ptr<const Weights>& weights,
-                              Backend& backend, const std::shared_ptr<MemoryLedger>& ledger,
-                              const MeasuredLoad& load, std::stop_token stop = {},
+/// Runs one lane in `context`, whose weights are not prepared yet, over `load` and counts what it really did:
+/// steps, positions and cells as the lane reports them (the same numbers that records hold), products,
+/// attention and bytes as the backend was asked for them. The lane is driven freely and greedily; no token
+/// ends it. `at_end` sees the lane after its last step, before it frees anything. A lane that stops before
+/// all tokens are made is an error with its reason.
+Result<WorkCount> run_counted(const LaneSpec& spec, LaneContext context, const MeasuredLoad& load,
+                              std::stop_token stop = {},
                               const std::function<Result<void>(const Lane&)>& at_end = {});
 
 }  // namespace decodescope

@@ -272,17 +272,17 @@ Result<PlanCheck> check_plan(const ModelRef& ref, const PlanShape& model_shape, 
     const MeasuredLoad load{request.batch, static_cast<int>(request.prompt()),
                             static_cast<int>(request.new_tokens), 0};
     const std::vector<std::string> files = weight_files(ref);
-    const auto work = run_counted(
-        lane, model->weights, *backend, ledger, load, stop, [&](const Lane& running) -> Result<void> {
-            const auto now = read_all(running, *ledger, files);
-            if (!now) return now.error();
-            check.page_rounding =
-                rounding_of(check.plan, now->mapped, now->map.huge_pages - before->huge_pages);
-            fill_rows(request, *before, *now, check);
-            fill_memory(*before, heap_before, *now, check);
-            if (!peak_is_ours) check.rss_peak = -1;
-            return {};
-        });
+    const auto work = run_counted(lane, {model->weights, nullptr, backend.get(), ledger}, load, stop,
+                                  [&](const Lane& running) -> Result<void> {
+                                      const auto now = read_all(running, *ledger, files);
+                                      if (!now) return now.error();
+                                      check.page_rounding = rounding_of(
+                                          check.plan, now->mapped, now->map.huge_pages - before->huge_pages);
+                                      fill_rows(request, *before, *now, check);
+                                      fill_memory(*before, heap_before, *now, check);
+                                      if (!peak_is_ours) check.rss_peak = -1;
+                                      return {};
+                                  });
     if (!work) return work.error();
     return check;
 }

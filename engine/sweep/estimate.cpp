@@ -58,11 +58,12 @@ SpeedProbe probe_speed(const CellSettings& settings, const LoadedModel& model,
 
 double estimate_ns(const TestShape& shape, const LaneSpec& lane, const ModelConfig& model,
                    const SpeedProbe& probe) {
-    const WorkRequest whole{shape.prompt_length(), shape.new_tokens(), 0, prepared_type(lane)};
+    const bool gpu = lane.device && lane.device->is_gpu();
+    const WorkRequest whole{shape.prompt_length(), shape.new_tokens(), 0, prepared_type(lane), gpu};
     const auto requests = static_cast<double>(shape.n_parallel);
     if (lane.mode == LaneMode::naive)
         return requests * over(flop_of(naive_work(model, whole)), probe.flop_per_ns);
-    const WorkCount prompt = cached_work(model, {whole.prompt, 1, 0, whole.prepared}, lane.cache);
+    const WorkCount prompt = cached_work(model, {whole.prompt, 1, 0, whole.prepared, gpu}, lane.cache);
     const WorkCount all = cached_work(model, whole, lane.cache);
     const auto weights = static_cast<double>(all.weight_bytes - prompt.weight_bytes);
     const auto entries = static_cast<double>(all.kv_bytes - prompt.kv_bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/backend/cuda/kernel_tools.h"
+#include "engine/backend/cuda/query_block.h"
 
 /// How the kernels of attention share out their work. For .cu files.
 namespace decodescope::cuda {
@@ -45,10 +46,7 @@ struct AttentionShape {
 AttentionShape attention_shape(int n_token, int batch, int most_slots, int n_head, int n_kv_head,
                                int head_dim);
 
-/// Rows of a block of many queries, and slots of its tiles: what fits into 48 KiB, and into 32 sums a thread.
-constexpr int many_rows(int head_dim) {
-    return head_dim <= 64 ? 64 : head_dim <= 128 ? 32 : 16;
-}
+/// Slots of the tiles of a block of `many_rows`.
 constexpr int many_slots(int head_dim) {
     return head_dim <= 128 ? 32 : 16;
 }

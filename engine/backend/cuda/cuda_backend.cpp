@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/cuda/architectures.h"
 #include "engine/backend/cuda/call_upload.h"
 #include "engine/backend/cuda/cuda_check.h"
 #include "engine/backend/cuda/cuda_memory.h"
@@ -23,10 +24,6 @@ namespace decodescope {
 
 namespace cuda {
 namespace {
-
-// The kernels need what nvcc was told to compile for: 7.5 and newer.
-constexpr int least_major = 7;
-constexpr int least_minor = 5;
 
 Entries entries_of(const KvLayout& layout) {
     Entries entries;
@@ -276,7 +273,7 @@ public:
             cuda::attention(stream(), upload_.arrays(), attention);
             launched("attention");
         }
-        return attention_cells(*call.plan, call.n_head, call.n_kv_head, call.head_dim);
+        return cells_of(call);
     }
 
 private:
@@ -285,12 +282,23 @@ private:
         type_ = stored_as(call.weights->type);
         complete_ = false;
         next_layer_ = 0;
+        cells_ = -1;
         products_.set_tf32(call.workspace != nullptr && call.workspace->tf32());
         read_back_.begin();
         DS_TRY(upload_.upload(call));
         ranges_.begin_step(call.tokens->n_token());
         DS_CUDA(cudaEventRecord(begin_, memory_->stream()));
         return begin_graph();
+    }
+
+    /// The same in every layer of a call, and long to count for many queries.
+    std::int64_t cells_of(const AttentionCall& call) {
+        const auto count = [&] {
+            return attention_cells(*call.plan, call.n_head, call.n_kv_head, call.head_dim);
+        };
+        if (call.plan != call_.plan) return count();
+        if (cells_ < 0) cells_ = count();
+        return cells_;
     }
 
     cudaStream_t stream() const { return memory_->stream(); }
@@ -401,6 +409,7 @@ private:
     Stored type_ = Stored::f32;           // of its matrices
     bool complete_ = false;               // its last product was asked for
     std::size_t next_layer_ = 0;          // whose products have not been asked for
+    std::int64_t cells_ = -1;             // see `cells_of`; -1 = not counted yet
     StepGraphs::Key key_;                 // kept for its memory
 };
 
@@ -417,12 +426,13 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(int index, int threads) {
         return Error{ErrorKind::device, fmt::format("There is no cuda:{}: this machine's GPUs are 0 to {}.",
                                                     index, found.devices.back().index)};
     }
-    if (std::pair(device->compute_major, device->compute_minor) <
-        std::pair(cuda::least_major, cuda::least_minor)) {
-        return Error{ErrorKind::device,
-                     fmt::format("cuda:{} ({}) has compute capability {}.{}, expected at least {}.{}.", index,
-                                 device->name, device->compute_major, device->compute_minor,
-                                 cuda::least_major, cuda::least_minor)};
+    if (!cuda::runs_on(DECODESCOPE_COMPILED_FOR, device->compute_major, device->compute_minor)) {
+        return Error{
+            ErrorKind::device,
+            fmt::format("cuda:{} ({}) has compute capability {}.{}, and the program was compiled for "
+                        "{}.",
+                        index, device->name, device->compute_major, device->compute_minor,
+                        DECODESCOPE_COMPILED_FOR)};
     }
     auto memory = cuda::CudaMemory::make(index);
     if (!memory) return memory.error();

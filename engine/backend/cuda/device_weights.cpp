@@ -55,8 +55,9 @@ private:
     std::size_t bytes_ = 0;
 };
 
-TensorList tensors_of(Weights& weights, Stored type) {
+TensorList tensors_of(Weights& weights, WeightType weight_type) {
     const ModelConfig& config = weights.config;
+    const Stored type = stored_as(weight_type);
     TensorList list;
     const auto add_norm = [&](Norm& norm) {
         list.add(norm.weight, config.d_model, Stored::f32);
@@ -66,6 +67,7 @@ TensorList tensors_of(Weights& weights, Stored type) {
         list.add(linear.weight, std::int64_t{linear.n_in} * linear.n_out, type);
         list.add(linear.bias, linear.n_out, Stored::f32);
         linear.packed = nullptr;
+        linear.type = weight_type;
     };
     list.add(weights.token_embedding, std::int64_t{config.vocab} * config.d_model, Stored::f32);
     list.add(weights.position_embedding, std::int64_t{config.n_positions} * config.d_model, Stored::f32);
@@ -133,7 +135,7 @@ Result<std::shared_ptr<const Weights>> DeviceModels::get(std::shared_ptr<const W
     view->type = type;
     view->hash = from->hash;
     view->compute_hash = from->compute_hash;
-    TensorList list = tensors_of(*view, stored_as(type));
+    TensorList list = tensors_of(*view, type);
     const std::size_t n_frequency = view->rotary_frequencies.size();
     const std::size_t frequencies = list.reserve(n_frequency * sizeof(double));
 

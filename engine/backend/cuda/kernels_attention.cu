@@ -11,7 +11,6 @@ namespace decodescope::cuda {
 
 namespace {
 
-constexpr int few_queries = 4;              // of a row, on average
 constexpr int wanted_blocks = 512;          // fill the GPUs there are, several on each multiprocessor
 constexpr int most_parts = 2 * warp_lanes;  // what one warp joins
 constexpr int fewest_many_slots = 512;      // of a part, or joining costs more than it brings

@@ -110,7 +110,8 @@ private slots:
         if (spec.mode == LaneMode::cached) spec.prefill_chunk = chunk;
         if (spec.cache.kind == CacheKind::kivi) spec.cache.group = spec.cache.residual = 8;
         const auto backend = make_cpu_backend(2);
-        const auto run = run_counted(spec, *weights, *backend, ledger, {1, prompt, tokens, 5});
+        const auto run =
+            run_counted(spec, {*weights, nullptr, backend.get(), ledger}, {1, prompt, tokens, 5});
         QVERIFY2(run, run ? "" : run.error().message.c_str());
         const WorkCount formula = formula_of(spec, *model, {prompt, tokens, chunk});
         for (const WorkLine& line : work_lines(spec.mode == LaneMode::cached))
@@ -174,7 +175,8 @@ private slots:
         const auto weights = random_weights(*model, 3, ledger);
         QVERIFY(weights);
         const auto backend = make_cpu_backend(1);
-        const auto run = run_counted(lane_named("static"), *weights, *backend, ledger, {1, 60, 20, 0});
+        const auto run =
+            run_counted(lane_named("static"), {*weights, nullptr, backend.get(), ledger}, {1, 60, 20, 0});
         QVERIFY(!run);
         QVERIFY2(QString::fromStdString(run.error().message).contains("64"), run.error().message.c_str());
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QTest>
 
+#include "engine/backend/cuda/architectures.h"
 #include "engine/backend/cuda/cuda_backend.h"
 #include "tests/cuda_shim/shim.h"
 
@@ -110,6 +111,41 @@ private slots:
         QCOMPARE(cuda_shim::counts().contexts, std::int64_t{0});
     }
 
+    void compiledFor_data() {
+        QTest::addColumn<QString>("architectures");
+        QTest::addColumn<int>("major");
+        QTest::addColumn<int>("minor");
+        QTest::addColumn<bool>("runs");
+        const auto row = [](const char* architectures, int major, int minor, bool runs) {
+            QTest::addRow("%d.%d with %s", major, minor, architectures)
+                << QString(architectures) << major << minor << runs;
+        };
+        const char* usual = "75-real,80-real,86-real,89-real,90";
+        row(usual, 7, 0, false);
+        row(usual, 7, 5, true);
+        row(usual, 8, 7, true);  // by the machine code for 8.6
+        row(usual, 9, 0, true);
+        row(usual, 10, 3, true);  // by PTX
+        row("80-real", 7, 5, false);
+        row("80-real", 8, 6, true);
+        row("86-real", 8, 0, false);
+        row("80-real", 9, 0, false);
+        row("80-virtual", 9, 0, true);
+        row("80", 7, 5, false);
+        row("90a", 9, 0, true);
+        row("90a", 10, 0, false);
+        row("90a-real,75-real", 8, 0, false);
+        row("100f", 10, 3, true);
+        row("100f", 12, 0, false);
+        row("native", 8, 0, true);
+    }
+    void compiledFor() {
+        QFETCH(QString, architectures);
+        QFETCH(int, major);
+        QFETCH(int, minor);
+        QTEST(cuda::runs_on(architectures.toStdString(), major, minor), "runs");
+    }
+
     void clocksThatNobodyTellsAreNotZero() {
         cuda_shim::Settings settings;
         settings.clocks = false;
@@ -132,8 +168,10 @@ private slots:
         QTest::newRow("no GPU") << machine(0, 13000) << 1 << "There is no cuda:1: no NVIDIA GPU.";
         QTest::newRow("not that one")
             << machine(2, 13000) << 7 << "There is no cuda:7: this machine's GPUs are 0 to 1.";
-        QTest::newRow("too old") << old << 0
-                                 << "cuda:0 (Old GPU) has compute capability 7.0, expected at least 7.5.";
+        QTest::newRow("too old")
+            << old << 0
+            << "cuda:0 (Old GPU) has compute capability 7.0, and the program was compiled "
+               "for 75-real,80-real,90.";
     }
     void backendsThatCannotBe() {
         QFETCH(cuda_shim::Settings, settings);

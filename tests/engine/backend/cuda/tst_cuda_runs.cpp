@@ -2,10 +2,13 @@
 // Whole runs with a (pretended) GPU beside the CPU: experiments, records and `verify`.
 #include <QTest>
 
+#include "engine/experiment/lane_engines.h"
 #include "engine/experiment/record_json.h"
 #include "engine/experiment/runner.h"
 #include "engine/experiment/token_times.h"
 #include "engine/model/preset.h"
+#include "engine/model/weight_size.h"
+#include "engine/plan/measured_run.h"
 #include "engine/verify/verify_model.h"
 #include "tests/cuda_shim/shim.h"
 
@@ -197,6 +200,67 @@ private slots:
         const std::string said =
             record ? record->reason + record->lanes[0].repetitions[0].reason : record.error().message;
         QVERIFY2(QString::fromStdString(said).contains("memory"), said.c_str());
+    }
+
+    /// `account` on a GPU: cells, FLOPs and bytes are those of its own kernels and matrices, which have no
+    /// rows that fill a panel.
+    void countsAreThoseOfTheFormulas_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::addColumn<int>("headDim");
+        QTest::addColumn<QString>("lane");
+        QTest::addColumn<int>("prompt");
+        QTest::addColumn<int>("chunk");
+        const auto row = [](const char* preset, int head_dim, const char* lane, int prompt, int chunk = 0) {
+            QTest::addRow("%s %d, %s, %d by %d", preset, head_dim, lane, prompt, chunk)
+                << QString(preset) << head_dim << QString(lane) << prompt << chunk;
+        };
+        for (const char* preset : {"tiny", "tiny-llama", "tiny-window"}) {
+            row(preset, 8, "naive", 2);
+            row(preset, 8, "static+weights-bf16", 11);
+            row(preset, 8, "static", 37, 4);
+        }
+        row("tiny-llama", 128, "static+weights-f16", 70, 33);
+        row("tiny", 256, "paged", 40);
+        row("tiny", 8, "int8", 40, 7);
+    }
+    void countsAreThoseOfTheFormulas() {
+        QFETCH(QString, preset);
+        QFETCH(int, headDim);
+        QFETCH(QString, lane);
+        QFETCH(int, prompt);
+        QFETCH(int, chunk);
+        ModelConfig config = *preset_config(preset.toStdString());
+        config.vocab = 61;  // no multiple of anything
+        config.head_dim = headDim;
+        const auto host = std::make_shared<MemoryLedger>();
+        const auto weights = *random_weights(config, 5, host);
+        LaneSpec spec = *lane_from_name(lane.toStdString());
+        spec.prefill_chunk = chunk;
+        spec.device = Device{Device::Kind::cuda, 0};
+        const auto engine = make_engine(*spec.device, 1, host);
+        QVERIFY(engine);
+        const LaneContext context{weights, nullptr, engine->backend.get(), engine->ledger, host};
+        constexpr int n_new = 5;
+        const auto run = run_counted(spec, context, {1, prompt, n_new, 3});
+        QVERIFY2(run, run ? "" : run.error().message.c_str());
+        const WorkRequest request{prompt, n_new, chunk, spec.weights, true};
+        const bool cached = spec.mode == LaneMode::cached;
+        const WorkCount formula =
+            cached ? cached_work(config, request, spec.cache) : naive_work(config, request);
+        for (const WorkLine& line : work_lines(cached, true))
+            QVERIFY2((*run).*line.count == formula.*line.count,
+                     qPrintable(QStringLiteral("%1: %2, expected %3")
+                                    .arg(QString::fromStdString(line.what))
+                                    .arg((*run).*line.count)
+                                    .arg(formula.*line.count)));
+        // Every matrix once, as it is stored.
+        const auto prepared = *engine->backend->prepare(weights, spec.weights, engine->ledger);
+        QCOMPARE(matrix_bytes(*prepared), prepared_bytes(config, spec.weights, true));
+        // Whoever forgets to say where the processor's memory is counted is told.
+        const auto forgotten = run_counted(spec, {weights, nullptr, engine->backend.get(), engine->ledger},
+                                           {1, prompt, n_new, 3});
+        QVERIFY(!forgotten);
+        QVERIFY(QString::fromStdString(forgotten.error().message).contains("no ledger of the processor"));
     }
 
     void verifyHolds_data() {
