@@ -278,8 +278,7 @@ void MainWindow::buildStatusBar() {
     const CardMetrics metrics(font());
     setStatusBar(new FlatStatusBar(this));
     statusBar()->setSizeGripEnabled(false);
-    const auto add = [&](const char* name, const QString& accessibleName, bool permanent) {
-        QLabel* label = mutedLabel({}, this);
+    const auto add = [&](QLabel* label, const char* name, const QString& accessibleName, bool permanent) {
         label->setObjectName(QLatin1String(name));
         label->setAccessibleName(accessibleName);
         label->setContentsMargins(metrics.padding, metrics.padding / 4, metrics.padding, metrics.padding / 4);
@@ -289,12 +288,14 @@ void MainWindow::buildStatusBar() {
             statusBar()->addWidget(label, 1);
         return label;
     };
-    m_progress = add("progressLabel", tr("Progress"), false);
-    m_progress->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_device = add("deviceLabel", tr("Device"), true);
-    m_kernels = add("kernelsLabel", tr("Matrix products"), true);
-    m_memoryLabel = add("memoryLabel", tr("Resident memory"), true);
-    m_dropped = add("droppedLabel", tr("Dropped events"), true);
+    const auto addPermanent = [&](const char* name, const QString& accessibleName) {
+        return add(mutedLabel({}, this), name, accessibleName, true);
+    };
+    m_progress = add(new ElidingLabel(this), "progressLabel", tr("Progress"), false);
+    m_device = addPermanent("deviceLabel", tr("Device"));
+    m_kernels = addPermanent("kernelsLabel", tr("Matrix products"));
+    m_memoryLabel = addPermanent("memoryLabel", tr("Resident memory"));
+    m_dropped = addPermanent("droppedLabel", tr("Dropped events"));
     m_memoryLabel->setToolTip(tr("Resident memory of this process"));
     m_dropped->setToolTip(
         tr("Steps and tokens that the window did not draw live because it was busy. The record has all of "
@@ -460,10 +461,13 @@ void MainWindow::updateStatus() {
         const int threads = !m_data.isEmpty() && record.environment.threads > 0 ? record.environment.threads
                                                                                 : environment->physical_cores;
         QString device = threads == 1 ? tr("CPU, 1 thread") : tr("CPU, %1 threads").arg(threads);
-        device += QStringLiteral(", ") + QString::fromStdString(instructions_in_use());
-        QStringList toolTip{QString::fromStdString(environment->cpu_model)};
+        const QString instructions = QString::fromStdString(instructions_in_use());
+        QStringList toolTip{QString::fromStdString(environment->cpu_model) + QStringLiteral(", ") +
+                            instructions};
         const CudaDevices* gpus = m_session->devices();
         const Experiment used = m_data.isEmpty() ? m_panel->experiment() : record.experiment;
+        // Beside GPUs there is less room, and they are what counts.
+        if (!used.uses_gpu()) device += QStringLiteral(", ") + instructions;
         for (const Device& each : used.devices()) {
             if (!each.is_gpu()) continue;
             device += QStringLiteral(" · ") + QString::fromStdString(each.name());

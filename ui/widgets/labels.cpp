@@ -3,7 +3,10 @@
 
 #include <QEvent>
 #include <QFontMetrics>
+#include <QHelpEvent>
 #include <QPainter>
+#include <QStyle>
+#include <QToolTip>
 
 #include "ui/theme/card.h"
 
@@ -23,13 +26,17 @@ protected:
     }
 };
 
+void makeMuted(QLabel* label) {
+    label->setForegroundRole(QPalette::PlaceholderText);
+    label->setFont(CardMetrics(label->font()).small_text);
+    label->setTextFormat(Qt::PlainText);
+}
+
 }  // namespace
 
 QLabel* mutedLabel(const QString& text, QWidget* parent) {
     auto* label = new QLabel(text, parent);
-    label->setForegroundRole(QPalette::PlaceholderText);
-    label->setFont(CardMetrics(label->font()).small_text);
-    label->setTextFormat(Qt::PlainText);
+    makeMuted(label);
     return label;
 }
 
@@ -45,6 +52,29 @@ QLabel* sectionLabel(const QString& text, QWidget* parent) {
 void guardWheel(QWidget* widget) {
     widget->setFocusPolicy(Qt::StrongFocus);
     widget->installEventFilter(new WheelGuard(widget));
+}
+
+ElidingLabel::ElidingLabel(QWidget* parent) : QLabel(parent) {
+    makeMuted(this);
+    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+}
+
+QString ElidingLabel::shownText() const {
+    return fontMetrics().elidedText(text(), Qt::ElideRight, contentsRect().width());
+}
+
+bool ElidingLabel::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip && shownText() != text()) {
+        QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), text(), this);
+        return true;
+    }
+    return QLabel::event(event);
+}
+
+void ElidingLabel::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    style()->drawItemText(&painter, contentsRect(), Qt::AlignLeft | Qt::AlignVCenter, palette(), isEnabled(),
+                          shownText(), foregroundRole());
 }
 
 Swatch::Swatch(ColorRef color, QWidget* parent) : QWidget(parent), m_color(color) {

@@ -50,6 +50,20 @@ private:
     bool m_applying = false;
 };
 
+/// One line of muted text, as `mutedLabel` has it, that ends with an ellipsis where there is no room for all
+/// of it; the tool tip then has it all. `text` is the whole text. Takes the room that is left.
+class ElidingLabel : public QLabel {
+    Q_OBJECT
+public:
+    explicit ElidingLabel(QWidget* parent = nullptr);
+    /// What is shown of the text now.
+    QString shownText() const;
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+};
+
 /// Draws what `Swatch` draws, into a given square.
 void paintSwatch(QPainter& painter, const QRectF& rect, const QColor& color);
 

@@ -3,9 +3,11 @@
 #include <QApplication>
 #include <QDialog>
 #include <QDir>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QSpinBox>
 #include <QTest>
+#include <QToolTip>
 
 #include "tests/file_content.h"
 #include "tests/ui/window/window_fixture.h"
@@ -21,6 +23,7 @@
 #include "ui/race/lane_table.h"
 #include "ui/race/race_page.h"
 #include "ui/race/token_stream.h"
+#include "ui/widgets/labels.h"
 #include "ui/widgets/message_bar.h"
 
 using namespace decodescope;
@@ -48,6 +51,7 @@ private slots:
     void shortcutsAreUnique();
     void countsDroppedEvents();
     void fitsSmallWindows();
+    void statusTextGivesWay();
     void keyboardReachesEverything();
     void takesARecordApartOnceItsModelIsThere();
 
@@ -345,6 +349,38 @@ void MainWindowTest::fitsSmallWindows() {
     const QSize least = fixture.window->minimumSizeHint();
     QVERIFY2(least.width() <= 1100 && least.height() <= 700,
              qPrintable(QString("%1 x %2").arg(least.width()).arg(least.height())));
+}
+
+// A text that is longer than the room beside the device ends with an ellipsis, and the tool tip has all of
+// it.
+void MainWindowTest::statusTextGivesWay() {
+    WindowFixture fixture(*m_theme, {.autostart = false});
+    MainWindow& window = *fixture.window;
+    QVERIFY(fixture.awaitIdle());
+    window.panel()->setExperiment(tinyExperiment(5));
+    (*window.actions())[ActionId::run]->trigger();
+    QVERIFY(fixture.awaitRecord());
+    QVERIFY(fixture.awaitIdle());
+    auto* progress = window.findChild<ElidingLabel*>("progressLabel");
+    const auto toolTip = [&] {
+        QToolTip::hideText();
+        QHelpEvent help(QEvent::ToolTip, progress->rect().center(),
+                        progress->mapToGlobal(progress->rect().center()));
+        QCoreApplication::sendEvent(progress, &help);
+        return QToolTip::text();
+    };
+    window.resize(2400, 800);
+    QTRY_COMPARE(progress->shownText(), progress->text());
+    QVERIFY(toolTip().isEmpty());
+    window.resize(1100, 800);
+    QTRY_VERIFY(progress->shownText() != progress->text());
+    QVERIFY2(progress->shownText().endsWith(QChar(0x2026)), qPrintable(progress->shownText()));
+    QVERIFY(progress->fontMetrics().horizontalAdvance(progress->shownText()) <=
+            progress->contentsRect().width());
+    QCOMPARE(toolTip(), progress->text());
+    // It never lies under the device.
+    QVERIFY(progress->geometry().right() < window.findChild<QLabel*>("deviceLabel")->geometry().left());
+    QToolTip::hideText();
 }
 
 // Tab goes through tool bar, panel and page, and every stop has something to read out.
