@@ -219,8 +219,8 @@ private slots:
             row(preset, 8, "static+weights-bf16", 11);
             row(preset, 8, "static", 37, 4);
         }
-        row("tiny-llama", 128, "static+weights-f16", 70, 33);
-        row("tiny", 256, "paged", 40);
+        row("tiny-llama", 128, "static+weights-f16", 58, 33);
+        row("tiny-llama", 256, "paged", 40);
         row("tiny", 8, "int8", 40, 7);
     }
     void countsAreThoseOfTheFormulas() {
