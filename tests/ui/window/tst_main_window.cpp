@@ -372,7 +372,9 @@ void MainWindowTest::statusTextGivesWay() {
     window.resize(2400, 800);
     QTRY_COMPARE(progress->shownText(), progress->text());
     QVERIFY(toolTip().isEmpty());
+    // As long as with a GPU's name beside it, and a larger font.
     window.resize(1100, 800);
+    progress->setText(progress->text() + QStringLiteral(" · ") + progress->text());
     QTRY_VERIFY(progress->shownText() != progress->text());
     QVERIFY2(progress->shownText().endsWith(QChar(0x2026)), qPrintable(progress->shownText()));
     QVERIFY(progress->fontMetrics().horizontalAdvance(progress->shownText()) <=
