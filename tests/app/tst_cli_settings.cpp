@@ -89,7 +89,7 @@ private slots:
             << "run --lanes static+weights-int3"
             << "--lanes: Lane \"static+weights-int3\": what follows the + is \"weights-int3\", expected one "
                "of "
-               "weights-f32, weights-f16, weights-bf16, weights-int8, weights-int4, openblas, graph.";
+               "weights-f32, weights-f16, weights-bf16, weights-int8, weights-int4, openblas, graph, tf32.";
         QTest::newRow("openblas on bf16")
             << "run --lanes naive,static+openblas --weights bf16"
             << "lanes[1].weights is \"bf16\", expected \"f32\" where kernels is \"openblas\".";
