@@ -3,8 +3,8 @@
 
 namespace decodescope::test {
 
-/// Whether a sanitizer looks on: memory is then not ours alone, as it keeps shadows and quarantines, and what takes
-/// a minute takes ten.
+/// Whether a sanitizer looks on: memory is then not ours alone, as it keeps shadows and quarantines, and what
+/// takes a minute takes ten.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
 #else
