@@ -21,7 +21,7 @@ constexpr int n_probe_pass = 3;
 constexpr int longest_call = 512;
 constexpr int largest_batch = 16;
 /// Calls of a prefill case: as many as make about this many tokens.
-constexpr int prefill_tokens = 384;
+constexpr int prefill_tokens = 1536;
 /// How long a busy case decodes in each of its four situations: long enough for the threads to adapt.
 constexpr std::int64_t busy_ns = 500'000'000;
 
