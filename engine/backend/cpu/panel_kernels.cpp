@@ -303,7 +303,9 @@ void quantise_row(const float* x, int n, int code_offset, std::int8_t* q, float*
         const V inverse = hn::Set(d, most > 0 ? 127.0f / most : 0.0f);
         auto sum = hn::Zero(di);
         for (int i = 0; i < weight_group; i += n_lane) {
-            const auto code = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverse));
+            // What is not finite has the largest integers there are, whose sum would not be one.
+            const auto code = hn::Clamp(hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverse)),
+                                        hn::Set(di, -127), hn::Set(di, 127));
             sum = hn::Add(sum, code);
             hn::StoreU(hn::DemoteTo(d8, code), d8, q + i);
         }
