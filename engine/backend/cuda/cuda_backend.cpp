@@ -77,6 +77,7 @@ public:
     }
 
     Result<void> open(const CudaDevice& device, const CudaDevices& found) {
+        compute_major_ = device.compute_major;
         DS_TRY(products_.open());
         DS_CUDA(cudaEventCreateWithFlags(&begin_, cudaEventDefault));
         DS_CUDA(cudaEventCreateWithFlags(&end_, cudaEventDefault));
@@ -99,6 +100,14 @@ public:
     Result<std::shared_ptr<const Weights>> prepare(std::shared_ptr<const Weights> weights, WeightType type,
                                                    const std::shared_ptr<MemoryLedger>& ledger,
                                                    std::stop_token stop) override {
+        constexpr int first_with_bf16 = 8;
+        if (type == WeightType::bf16 && compute_major_ < first_with_bf16) {
+            return Error{
+                ErrorKind::unsupported,
+                fmt::format("Weights as bf16 need a GPU of compute capability {}.0, which {} has not; f32 "
+                            "and f16 can be computed with.",
+                            first_with_bf16, memory_->name())};
+        }
         return models_.get(std::move(weights), type, ledger, std::move(stop));
     }
 
@@ -401,6 +410,7 @@ private:
     StepGraphs graphs_;
     ProfilerRanges ranges_;
     std::string description_;
+    int compute_major_ = 0;
     cudaEvent_t begin_ = nullptr;
     cudaEvent_t end_ = nullptr;
     std::optional<double> seconds_;

@@ -144,6 +144,20 @@ private slots:
         QCOMPARE(cuda.ledger->total(), std::uint64_t{0});
     }
 
+    void bf16NeedsANewerGpu() {
+        cuda_shim::Settings turing;
+        turing.compute_major = 7;
+        turing.compute_minor = 5;
+        CudaFixture cuda(turing);
+        const auto made = cuda.backend->prepare(model("tiny"), WeightType::bf16, cuda.ledger);
+        QVERIFY(!made);
+        QCOMPARE(made.error().kind, ErrorKind::unsupported);
+        QCOMPARE(made.error().message,
+                 std::string("Weights as bf16 need a GPU of compute capability 8.0, which cuda:0 "
+                             "has not; f32 and f16 can be computed with."));
+        QVERIFY(cuda.backend->prepare(model("tiny"), WeightType::f16, cuda.ledger));
+    }
+
     void mustBeCountedWhereTheyLie() {
         CudaFixture cuda;
         const auto made =
