@@ -35,8 +35,6 @@ inline __m512i codes_at(const std::byte* group, int k4) {
 /// scales: sum += scale_w (scale_x dot + offset), offset = -code_offset scale_x (sum of the inputs' codes).
 template <WeightType T, int S, int M>
 void group_dot_tile(const std::byte* const* panels, int n_in, const float* block, float* out) {
-    constexpr std::size_t group_bytes = PackedMatrix::group_bytes(T);
-    constexpr std::size_t record_bytes = PackedMatrix::record_bytes(T);
     const int n_group = n_in / weight_group;
     const auto* x = reinterpret_cast<const std::int32_t*>(block);
     const float* scales = block + n_in / 4 * M;
@@ -48,13 +46,11 @@ void group_dot_tile(const std::byte* const* panels, int n_in, const float* block
         for (int j = 0; j < M; ++j) sums[s][j] = _mm512_setzero_ps();
     }
     for (int g = 0; g < n_group; ++g) {
-        const std::size_t record = static_cast<std::size_t>(g / 2) * record_bytes;
-        const std::size_t half = static_cast<std::size_t>(g % 2);
         const std::byte* codes[S];
         __m512i dots[S][M];
 #pragma GCC unroll 4
         for (int s = 0; s < S; ++s) {
-            codes[s] = panels[s] + record + PackedMatrix::scale_bytes + half * group_bytes;
+            codes[s] = panels[s] + PackedMatrix::codes_at(T, g);
 #pragma GCC unroll 8
             for (int j = 0; j < M; ++j) dots[s][j] = _mm512_setzero_si512();
         }
@@ -73,8 +69,8 @@ void group_dot_tile(const std::byte* const* panels, int n_in, const float* block
         x += weight_group / 4 * M;
 #pragma GCC unroll 4
         for (int s = 0; s < S; ++s) {
-            const __m512 scale = _mm512_cvtph_ps(
-                _mm256_load_si256(reinterpret_cast<const __m256i*>(panels[s] + record + half * 32)));
+            const __m512 scale = _mm512_cvtph_ps(_mm256_load_si256(
+                reinterpret_cast<const __m256i*>(panels[s] + PackedMatrix::scales_at(T, g))));
 #pragma GCC unroll 8
             for (int j = 0; j < M; ++j) {
                 const __m512 dot =

@@ -59,16 +59,6 @@ std::uint8_t code_of(WeightType type, float x, float inverse) {
     return static_cast<std::uint8_t>(q + offset);
 }
 
-/// Where group `g` of a panel has its scales [16] and codes.
-struct GroupPlace {
-    std::size_t scales, codes;
-    GroupPlace(WeightType type, int g) {
-        const std::size_t record = at(g / 2) * PackedMatrix::record_bytes(type);
-        scales = record + at(g % 2) * panel_rows * sizeof(std::uint16_t);
-        codes = record + PackedMatrix::scale_bytes + at(g % 2) * PackedMatrix::group_bytes(type);
-    }
-};
-
 /// Byte of the codes of a group that holds row j at k, and how far up in it.
 std::size_t code_byte(WeightType type, int j, int k) {
     return type == WeightType::int8 ? at(k / 4 * 64 + j * 4 + k % 4) : at(k / 8 * 64 + j * 4 + k % 4);
@@ -78,11 +68,11 @@ int code_shift(WeightType type, int k) {
 }
 
 void pack_group(WeightType type, const float* x, int j, std::byte* panel, int g) {
-    const GroupPlace place(type, g);
     const Scale scale = scale_of(type, x);
-    std::memcpy(panel + place.scales + at(j) * sizeof scale.bits, &scale.bits, sizeof scale.bits);
+    std::memcpy(panel + PackedMatrix::scales_at(type, g) + at(j) * sizeof scale.bits, &scale.bits,
+                sizeof scale.bits);
     const float inverse = scale.value != 0 ? 1.0f / scale.value : 0.0f;
-    std::byte* codes = panel + place.codes;
+    std::byte* codes = panel + PackedMatrix::codes_at(type, g);
     for (int k = 0; k < weight_group; ++k) {
         std::byte& byte = codes[code_byte(type, j, k)];
         const auto code = std::byte{code_of(type, x[k], inverse)};
@@ -144,11 +134,11 @@ void PackedMatrix::unpack(int row, float* out) const {
             case WeightType::int8:
             case WeightType::int4: break;
         }
-        const GroupPlace place(type_, k / weight_group);
+        const int g = k / weight_group;
         std::uint16_t bits = 0;
-        std::memcpy(&bits, from + place.scales + at(j) * sizeof bits, sizeof bits);
+        std::memcpy(&bits, from + scales_at(type_, g) + at(j) * sizeof bits, sizeof bits);
         const int in_group = k % weight_group;
-        const int byte = std::to_integer<int>(from[place.codes + code_byte(type_, j, in_group)]);
+        const int byte = std::to_integer<int>(from[codes_at(type_, g) + code_byte(type_, j, in_group)]);
         const int code = type_ == WeightType::int8 ? byte : byte >> code_shift(type_, in_group) & 15;
         const int offset = type_ == WeightType::int8 ? code_offset_int8 : code_offset_int4;
         out[k] = f16_to_f32(bits) * static_cast<float>(code - offset);

@@ -28,6 +28,15 @@ public:
     /// Bytes of the codes of one group in a panel.
     static constexpr std::size_t group_bytes(WeightType type) { return type == WeightType::int8 ? 512 : 256; }
     static constexpr std::size_t record_bytes(WeightType type) { return scale_bytes + 2 * group_bytes(type); }
+    /// Where the scales [16] and the codes of group g begin in a panel.
+    static constexpr std::size_t scales_at(WeightType type, int g) {
+        return static_cast<std::size_t>(g / 2) * record_bytes(type) +
+               static_cast<std::size_t>(g % 2) * panel_rows * sizeof(std::uint16_t);
+    }
+    static constexpr std::size_t codes_at(WeightType type, int g) {
+        return static_cast<std::size_t>(g / 2) * record_bytes(type) + scale_bytes +
+               static_cast<std::size_t>(g % 2) * group_bytes(type);
+    }
     /// Whether rows of n_in weights can be stored as `type`: whole groups.
     static constexpr bool fits(WeightType type, int n_in) {
         return !has_groups(type) || n_in % weight_group == 0;

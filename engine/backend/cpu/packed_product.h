@@ -40,17 +40,16 @@ public:
     int panels_at_once(const PackedMatrix& matrix) const;
 
     /// Multiplies panels [begin, end) of `matrix`, which has the type and n_in given before, with all rows.
-    /// `decoded` takes `decoded_floats(n_in)` floats on a 64-byte border when there are more than `few_rows`
-    /// rows.
+    /// `decoded`: room for `decoded_floats(n_in)` floats on a 64-byte border, where many rows may want panels
+    /// decoded.
     void multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish,
                   float* decoded = nullptr) const;
     static std::int64_t decoded_floats(std::int64_t n_in) {
         return most_decoded * PackedMatrix::panel_rows * n_in / 2;
     }
 
-    static constexpr int few_rows = 16;
-
 private:
+    static constexpr int few_rows = 16;
     static constexpr std::int64_t most_decoded = 8;  // panels at once
 
     /// Panels first, first + distance, ... below end, one for every stream.

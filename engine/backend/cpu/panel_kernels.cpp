@@ -199,21 +199,18 @@ HWY_INLINE void add_codes(Sums<S, M>& sums, const GroupScales<S>& scales, const 
 /// Types with groups, whose codes become numbers before they are multiplied.
 template <class Reader, int S, int M>
 void grouped_tile(const std::byte* const* panels, int n_in, const float* x, float* out) {
-    constexpr std::size_t group_bytes = PackedMatrix::group_bytes(Reader::type);
-    constexpr std::size_t record_bytes = PackedMatrix::record_bytes(Reader::type);
     Sums<S, M> sums;
     sums.clear();
     for (int g = 0; g < n_in / weight_group; ++g) {
-        const std::size_t record = static_cast<std::size_t>(g / 2) * record_bytes;
-        const std::size_t half = static_cast<std::size_t>(g % 2);
         GroupScales<S> scales;
         const std::byte* p[S];
 #pragma GCC unroll 4
         for (int s = 0; s < S; ++s) {
-            p[s] = panels[s] + record + PackedMatrix::scale_bytes + half * group_bytes;
+            p[s] = panels[s] + PackedMatrix::codes_at(Reader::type, g);
 #pragma GCC unroll 4
             for (int v = 0; v < n_vector; ++v) {
-                scales.scale[s][v] = F16Reader::load<0>(panels[s] + record + half * 32, v);
+                scales.scale[s][v] =
+                    F16Reader::load<0>(panels[s] + PackedMatrix::scales_at(Reader::type, g), v);
                 scales.shift[s][v] = hn::Mul(scales.scale[s][v], hn::Set(D(), -Reader::code_offset));
             }
         }

@@ -125,11 +125,9 @@ void decode_panel(const std::byte* panel, int n_in, std::byte* to) {
     constexpr int offset =
         T == WeightType::int8 ? PackedMatrix::code_offset_int8 : PackedMatrix::code_offset_int4;
     for (int g = 0; g < n_in / weight_group; ++g) {
-        const std::byte* record = panel + static_cast<std::size_t>(g / 2) * PackedMatrix::record_bytes(T);
-        const std::byte* codes = record + PackedMatrix::scale_bytes +
-                                 static_cast<std::size_t>(g % 2) * PackedMatrix::group_bytes(T);
-        const __m512 scale = _mm512_cvtph_ps(_mm256_load_si256(
-            reinterpret_cast<const __m256i*>(record + static_cast<std::size_t>(g % 2) * 32)));
+        const std::byte* codes = panel + PackedMatrix::codes_at(T, g);
+        const __m512 scale = _mm512_cvtph_ps(
+            _mm256_load_si256(reinterpret_cast<const __m256i*>(panel + PackedMatrix::scales_at(T, g))));
         const __m512 shift = _mm512_mul_ps(scale, _mm512_set1_ps(-offset));
         for (std::size_t i = 0; i < PackedMatrix::group_bytes(T); i += 64) {
             const __m512i words = _mm512_load_si512(codes + i);
@@ -145,15 +143,10 @@ void decode_panel(const std::byte* panel, int n_in, std::byte* to) {
     }
 }
 
-KernelSet with_tiles() {
+KernelSet with_tiles(PanelDecoder decode) {
     KernelSet set = *dot_kernels(WeightType::bf16);
     set.rows[16] = bf16_tiles<16>;
     set.rows[32] = bf16_tiles<32>;
-    return set;
-}
-
-KernelSet with_tiles(PanelDecoder decode) {
-    KernelSet set = with_tiles();
     set.decode = decode;
     return set;
 }
@@ -173,7 +166,7 @@ namespace decodescope {
 const KernelSet* tile_kernels(WeightType type) {
 #if defined(__x86_64__)
     if (!has_tiles() || !has_bf16_dots()) return nullptr;
-    static const KernelSet bf16 = with_tiles();
+    static const KernelSet bf16 = with_tiles(nullptr);
     static const KernelSet int8 = with_tiles(decode_panel<WeightType::int8>);
     static const KernelSet int4 = with_tiles(decode_panel<WeightType::int4>);
     if (type == WeightType::bf16) return &bf16;
