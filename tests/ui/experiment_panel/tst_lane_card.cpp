@@ -39,6 +39,17 @@ CudaDevices twoGpus() {
     return two;
 }
 
+/// Shows the usual experiment beside two GPUs; its second lane's card, open.
+LaneCard* showWithGpus(ExperimentPanel& panel) {
+    panel.setExperiment(base());
+    panel.resize(400, 2000);
+    panel.show();
+    panel.setDevices(twoGpus());
+    auto* card = panel.findChild<LaneCard*>("lane1");
+    card->setFormVisible(true);
+    return card;
+}
+
 }  // namespace
 
 class LaneCardTest : public QObject {
@@ -337,12 +348,7 @@ void LaneCardTest::devices() {
 // A graph is offered on a GPU alone, and where it cannot be captured it says why.
 void LaneCardTest::graphs() {
     ExperimentPanel panel;
-    panel.setExperiment(base());
-    panel.resize(400, 2000);
-    panel.show();
-    panel.setDevices(twoGpus());
-    auto* card = panel.findChild<LaneCard*>("lane1");
-    card->setFormVisible(true);
+    LaneCard* card = showWithGpus(panel);
     auto* graph = card->findChild<QCheckBox*>("laneGraph");
     auto* why = card->findChild<QLabel*>("laneWhyNoGraph");
     QVERIFY(!graph->isVisible() && !why->isVisible());
@@ -371,12 +377,7 @@ void LaneCardTest::graphs() {
 // TF32 is offered on a GPU, where weights are f32, and says what it costs.
 void LaneCardTest::tf32() {
     ExperimentPanel panel;
-    panel.setExperiment(base());
-    panel.resize(400, 2000);
-    panel.show();
-    panel.setDevices(twoGpus());
-    auto* card = panel.findChild<LaneCard*>("lane1");
-    card->setFormVisible(true);
+    LaneCard* card = showWithGpus(panel);
     auto* box = card->findChild<QCheckBox*>("laneTf32");
     QVERIFY(!box->isVisible());
     panel.findChild<QComboBox*>("device")->setCurrentIndex(1);
