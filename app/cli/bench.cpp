@@ -20,12 +20,12 @@ namespace decodescope::cli {
 
 namespace {
 
-constexpr const char* defaultPrompt = "512";
+constexpr const char* defaultBenchPrompt = "512";
 constexpr const char* defaultGeneration = "128";
 
 struct BenchOptions {
     explicit BenchOptions(CLI::App& command)
-        : grid(command, {"naive,static", defaultPrompt, defaultGeneration}) {}
+        : grid(command, {"naive,static", defaultBenchPrompt, defaultGeneration}) {}
     GridOptions grid;
     Output output;
     bool calibrateAfresh = false;

@@ -13,7 +13,7 @@ namespace decodescope::cli {
 
 namespace {
 
-struct Request {
+struct CompareRequest {
     std::string a;
     std::string b;
     std::vector<std::string> lanes;
@@ -41,7 +41,7 @@ Result<Record> read(const std::string& path) {
     return record;
 }
 
-int compareRecords(const Request& request, const Output& output) {
+int compareRecords(const CompareRequest& request, const Output& output) {
     const auto pairs = pairsOf(request.lanes);
     if (!pairs) return reportError(pairs.error());
     const auto a = read(request.a);
@@ -69,7 +69,7 @@ void addCompareCommand(CLI::App& app, Session& session) {
     CLI::App* command = app.add_subcommand(
         "compare",
         "Say by how much two records of the same work differ, and whether that is more than noise");
-    auto request = std::make_shared<Request>();
+    auto request = std::make_shared<CompareRequest>();
     auto output = std::make_shared<Output>();
     command->add_option("A", request->a, "A record")->option_text(" ")->required();
     command->add_option("B", request->b, "Another record of the same work")->option_text(" ")->required();

@@ -21,44 +21,45 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Request {
+struct DiagnoseRequest {
     std::string trace;
     std::string other;  ///< a second trace to compare with
     std::string model;  ///< empty = the one that the trace names
     int threads = 0;
 };
 
-Json jsonOf(const Request& request, const std::string& model, const Verdict& verdict) {
+Json jsonOf(const DiagnoseRequest& request, const std::string& model, const Verdict& verdict) {
     Json json = {{"schema", "decodescope.verdict/1"}, {"trace", request.trace}, {"model", model}};
     json.update(verdictJson(verdict));
     if (!request.other.empty()) json["other"] = request.other;
     return json;
 }
 
-std::string textOf(const Request& request, const std::string& model, const Verdict& verdict, Format format) {
+std::string textOf(const DiagnoseRequest& request, const std::string& model, const Verdict& verdict,
+                   Format format) {
     if (format != Format::json && format != Format::jsonl) return verdictText(verdict, format);
     const Json json = jsonOf(request, model, verdict);
     return json.dump(format == Format::json ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<ModelRef> modelOf(const Request& request, const Trace& trace) {
+Result<ModelRef> modelOf(const DiagnoseRequest& request, const Trace& trace) {
     if (!request.model.empty()) return parse_model_ref(request.model);
     if (trace.model) return *trace.model;
     return Error{ErrorKind::bad_input,
                  fmt::format("{}: names no model, expected one in the trace or as --model.", request.trace)};
 }
 
-Result<Trace> read(const std::string& path) {
+Result<Trace> readTrace(const std::string& path) {
     std::vector<std::string> warnings;
     auto trace = load_trace(path, &warnings);
     for (const std::string& warning : warnings) reportNote(path + ": " + warning);
     return trace;
 }
 
-int diagnose(const Request& request, const Output& output, const std::stop_token& stop) {
-    const auto trace = read(request.trace);
+int diagnose(const DiagnoseRequest& request, const Output& output, const std::stop_token& stop) {
+    const auto trace = readTrace(request.trace);
     if (!trace) return reportError(trace.error());
-    const auto other = request.other.empty() ? Result<Trace>(Trace{}) : read(request.other);
+    const auto other = request.other.empty() ? Result<Trace>(Trace{}) : readTrace(request.other);
     if (!other) return reportError(other.error());
     const auto ref = modelOf(request, *trace);
     if (!ref) return reportError(ref.error());
@@ -92,7 +93,7 @@ int diagnose(const Request& request, const Output& output, const std::stop_token
 void addDiagnoseCommand(CLI::App& app, Session& session) {
     CLI::App* command = app.add_subcommand(
         "diagnose", "Say whether a run of another program is right, and if not which fault it has");
-    auto request = std::make_shared<Request>();
+    auto request = std::make_shared<DiagnoseRequest>();
     auto output = std::make_shared<Output>();
     command->add_option("trace", request->trace, "The run: a folder with trace.json, or that file")
         ->option_text("TRACE")

@@ -16,7 +16,7 @@ namespace decodescope::cli {
 
 namespace {
 
-struct Request {
+struct InsideRequest {
     std::string record;
     std::string lane;
     StepQuery query;
@@ -36,7 +36,7 @@ Result<std::size_t> laneOf(const Record& record, const std::string& name) {
                  fmt::format("--lane: the record has no lane {}, expected one of {}.", quote(name), known)};
 }
 
-Result<std::string> textOf(const Request& request, Format format, const std::stop_token& stop) {
+Result<std::string> textOf(const InsideRequest& request, Format format, const std::stop_token& stop) {
     std::vector<std::string> warnings;
     auto loaded = load_record(request.record, &warnings);
     for (const std::string& warning : warnings) reportNote(request.record + ": " + warning);
@@ -73,7 +73,7 @@ Result<std::string> textOf(const Request& request, Format format, const std::sto
 void addInsideCommand(CLI::App& app, Session& session) {
     CLI::App* command = app.add_subcommand(
         "inside", "Look at one step of a lane again: who sees whom and how much, positions, cache cells");
-    auto request = std::make_shared<Request>();
+    auto request = std::make_shared<InsideRequest>();
     auto output = std::make_shared<Output>();
     command->add_option("RECORD", request->record, "What \"run --format json\" wrote, or the window saved")
         ->option_text(" ")

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/cli/document_text.h"
+#include "engine/core/as_index.h"
 #include "engine/experiment/text_table.h"
 
 namespace decodescope::cli {
@@ -18,10 +19,6 @@ using Json = nlohmann::ordered_json;
 // Letters of mask cells, in the order of `MaskCell`.
 constexpr std::string_view cellLetters = "vfpwe+-";
 
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Null for what is not known or does not exist.
 Json knownOrNull(std::int64_t value) {
     return value < 0 ? Json() : Json(value);
@@ -32,7 +29,7 @@ Json weightsJson(const WeightMatrix& weights) {
     for (int row = 0; row < weights.rows(); ++row) {
         Json line = Json::array();
         for (int column = 0; column < weights.columns(); ++column) {
-            const float weight = weights.values[index(std::int64_t{row} * weights.columns() + column)];
+            const float weight = weights.values[as_index(std::int64_t{row} * weights.columns() + column)];
             line.push_back(std::isnan(weight) ? Json() : Json(weight));
         }
         rows.push_back(std::move(line));
@@ -44,10 +41,10 @@ Json weightsJson(const WeightMatrix& weights) {
 }
 
 Json rowJson(const CallView& view, int b) {
-    const RowView& row = view.rows[index(b)];
+    const RowView& row = view.rows[as_index(b)];
     Json queries = Json::array();
     for (int q = 0; q < static_cast<int>(row.queries.size()); ++q) {
-        const QueryView& query = row.queries[index(q)];
+        const QueryView& query = row.queries[as_index(q)];
         Json json = {{"token", query.token},
                      {"expected", knownOrNull(query.expected)},
                      {"used", knownOrNull(query.used)},
@@ -130,7 +127,7 @@ Json wholeJson(const Record& record, const StepView& step, const TimeSplit* time
     Json json = headOf(record, step);
     Json cells = Json::object();
     for (int i = 0; i < n_mask_cell; ++i)
-        cells[std::string(1, cellLetters[index(i)])] = to_string(static_cast<MaskCell>(i));
+        cells[std::string(1, cellLetters[as_index(i)])] = to_string(static_cast<MaskCell>(i));
     json["cells"] = std::move(cells);
     Json rows = Json::array();
     for (int b = 0; b < static_cast<int>(step.view.rows.size()); ++b) rows.push_back(rowJson(step.view, b));
@@ -161,8 +158,9 @@ std::string cellsCsv(const StepView& step) {
             std::string weight;
             if (step.weights && step.weights->query_bin == 1 && step.weights->key_bin == 1)
                 weight = fmt::format(
-                    "{}", step.weights->values[index(std::int64_t{line} * step.weights->columns() + slot)]);
-            const int request = step.view.rows[index(b)].request;
+                    "{}",
+                    step.weights->values[as_index(std::int64_t{line} * step.weights->columns() + slot)]);
+            const int request = step.view.rows[as_index(b)].request;
             table.rows.push_back({std::to_string(b), request < 0 ? "" : std::to_string(request),
                                   std::to_string(q), std::to_string(slot),
                                   to_string(step.view.cell(b, q, slot)), weight});
@@ -185,8 +183,8 @@ std::string rangesText(std::span<const SlotRange> ranges) {
 Json queriesJson(const StepView& step) {
     Json queries = Json::array();
     forEachQuery(step, [&](int b, int q, int line) {
-        const RowView& row = step.view.rows[index(b)];
-        const QueryView& query = row.queries[index(q)];
+        const RowView& row = step.view.rows[as_index(b)];
+        const QueryView& query = row.queries[as_index(q)];
         const bool pad = query.expected == slot_padding;
         Json json = {{"row", b},
                      {"request", knownOrNull(row.request)},
@@ -197,13 +195,13 @@ Json queriesJson(const StepView& step) {
                      {"sees keys", rangesText(step.view.plan.visible(b, q))}};
         if (step.weights) {
             const WeightMatrix& weights = *step.weights;
-            const std::size_t first = index(std::int64_t{line / weights.query_bin} * weights.columns());
+            const std::size_t first = as_index(std::int64_t{line / weights.query_bin} * weights.columns());
             std::size_t most = 0;
-            for (std::size_t i = 1; i < index(weights.columns()); ++i) {
+            for (std::size_t i = 1; i < as_index(weights.columns()); ++i) {
                 if (weights.values[first + i] > weights.values[first + most]) most = i;
             }
             const float weight = weights.values[first + most];
-            json["looks most at"] = weight > 0 ? Json(most * index(weights.key_bin)) : Json();
+            json["looks most at"] = weight > 0 ? Json(most * as_index(weights.key_bin)) : Json();
             json["weight"] = weight > 0 ? Json(fmt::format("{:.4f}", weight)) : Json();
         }
         queries.push_back(std::move(json));

@@ -13,8 +13,6 @@ namespace decodescope::cli {
 
 namespace {
 
-constexpr int maxTokens = 1 << 24;
-
 /// Changes every lane that `has` it; refused when there is none.
 template <class Has, class Change>
 Result<void> changeLanes(Experiment& experiment, const char* option, const char* owner, Has has,

@@ -16,8 +16,6 @@ namespace decodescope::cli {
 
 namespace {
 
-constexpr std::int64_t maxTokens = 1 << 24;
-
 struct PlanOptions {
     std::string model = "demo";
     PlanChoices choices;

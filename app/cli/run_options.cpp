@@ -16,7 +16,6 @@ namespace decodescope::cli {
 namespace {
 
 constexpr std::uint64_t maxPromptBytes = std::uint64_t{64} << 20;
-constexpr int maxTokens = 1 << 24;
 constexpr const char* defaultPrompt = "It is a truth universally acknowledged, that";
 
 /// A file, or the name of a bundled experiment; an existing file wins.

@@ -24,7 +24,7 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-constexpr std::uint64_t maxFileBytes = std::uint64_t{4} << 30;
+constexpr std::uint64_t maxShownBytes = std::uint64_t{4} << 30;
 
 /// What is shown of a file.
 struct File {
@@ -200,17 +200,17 @@ Result<const Kind*> readKind(File& file) {
                                           quote(schema), expected));
 }
 
-struct Request {
+struct ShowRequest {
     std::string path;
     bool instrument = false;
 };
 
-Result<std::string> show(const Request& request, const Output& output, const std::stop_token& stop) {
+Result<std::string> show(const ShowRequest& request, const Output& output, const std::stop_token& stop) {
     File file;
     file.path = request.path;
     std::error_code code;
     if (std::filesystem::is_directory(file.path, code)) file.path += "/trace.json";
-    auto text = read_text_file(file.path, maxFileBytes);
+    auto text = read_text_file(file.path, maxShownBytes);
     if (!text) return text.error();
     file.text = *std::move(text);
     const auto kind = readKind(file);
@@ -242,7 +242,7 @@ Result<std::string> show(const Request& request, const Output& output, const std
 void addShowCommand(CLI::App& app, Session& session) {
     CLI::App* command = app.add_subcommand(
         "show", "Print a saved file: a record, an experiment, a verdict, or what another command wrote");
-    auto request = std::make_shared<Request>();
+    auto request = std::make_shared<ShowRequest>();
     auto output = std::make_shared<Output>();
     command->add_option("FILE", request->path, "The file, or the folder of a trace")
         ->option_text(" ")

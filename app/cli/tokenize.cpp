@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t maxFileBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t maxTextBytes = std::uint64_t{64} << 20;
 
 struct TokenizeOptions {
     std::string model = "demo";
@@ -93,7 +93,7 @@ int tokenize(const TokenizeOptions& options, bool textGiven, const Output& outpu
     const auto text = textGiven ? Result<std::string>(options.text)
                       : options.file.empty() || options.file == "-"
                           ? readStandardInput()
-                          : read_text_file(options.file, maxFileBytes);
+                          : read_text_file(options.file, maxTextBytes);
     if (!text) return reportError(text.error());
     const auto ids = options.control ? (*tokenizer)->encode_prompt(*text) : (*tokenizer)->encode_text(*text);
     return writeResult(output, textOf(**tokenizer, ids, output.format()));

@@ -16,6 +16,9 @@ constexpr std::size_t size_of(DType dtype) {
     return dtype == DType::f32 ? 4 : 2;
 }
 
+/// Bytes of a value that the engine computes with.
+inline constexpr std::int64_t float_bytes = sizeof(float);
+
 /// Lower-case name as used on screen and in files ("f32", "f16", "bf16").
 constexpr const char* to_string(DType dtype) {
     return dtype == DType::f32 ? "f32" : dtype == DType::f16 ? "f16" : "bf16";

@@ -4,20 +4,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/core/as_index.h"
+
 namespace decodescope {
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Keys of all slots of a row that some query may read, [n_kv_head, n_slot, head_dim].
 std::vector<float> keys_of_row(const AttentionCall& call, int b) {
     const AttentionPlan& plan = *call.plan;
     const int n_slot = plan.n_slot(b);
     const std::int64_t width = call.head_dim;
-    std::vector<float> keys(index(std::int64_t{call.n_kv_head} * n_slot * width));
+    std::vector<float> keys(as_index(std::int64_t{call.n_kv_head} * n_slot * width));
     if (plan.n_query(b) == 0 || n_slot == 0) return keys;
     const std::int64_t row =
         call.kv.by_token ? plan.first_query(b) * call.kv.slot_stride : b * call.kv.batch_stride;
@@ -40,7 +38,7 @@ AttentionInputs copy_inputs(int layer, const AttentionCall& call) {
     AttentionInputs inputs{layer, call.n_head, call.n_kv_head, call.head_dim, call.scale, call.head_order,
                            {},    {}};
     const std::int64_t width = std::int64_t{call.n_head} * call.head_dim;
-    inputs.q.resize(index(call.plan->n_query() * width));
+    inputs.q.resize(as_index(call.plan->n_query() * width));
     for (int q = 0; q < call.plan->n_query(); ++q)
         std::copy_n(call.q + q * call.q_stride, width, inputs.q.data() + q * width);
     for (int b = 0; b < call.plan->batch(); ++b) inputs.k.push_back(keys_of_row(call, b));
@@ -51,7 +49,7 @@ std::size_t input_bytes(const AttentionCall& call) {
     std::int64_t floats = std::int64_t{call.plan->n_query()} * call.n_head;
     for (int b = 0; b < call.plan->batch(); ++b)
         floats += std::int64_t{call.plan->n_slot(b)} * call.n_kv_head;
-    return index(floats * call.head_dim) * sizeof(float);
+    return as_index(floats * call.head_dim) * sizeof(float);
 }
 
 void attention_weights(const AttentionInputs& inputs, const AttentionPlan& plan, int b, int q, int head,
@@ -74,7 +72,7 @@ void attention_weights(const AttentionInputs& inputs, const AttentionPlan& plan,
     std::size_t i = 0;
     for (const SlotRange& range : plan.visible(b, q)) {
         for (std::int32_t slot = range.begin; slot < range.end; ++slot)
-            out[index(slot)] = static_cast<float>(scores[i++] / sum);
+            out[as_index(slot)] = static_cast<float>(scores[i++] / sum);
     }
 }
 

@@ -46,6 +46,9 @@ struct Precision {
     bool asked() const { return interval > 0 || seconds > 0; }
 };
 
+/// Most decode steps of a warm-up pass.
+inline constexpr int warmup_steps = 8;
+
 /// What to run: `decodescope.experiment/1`.
 struct Experiment {
     ModelRef model{.path = "demo", .preset = {}, .seed = 0};
@@ -62,7 +65,7 @@ struct Experiment {
     std::vector<LaneSpec> lanes;
     std::string reference;  ///< name of the lane the others are compared with; empty = the first
     Interleave interleave = Interleave::automatic;
-    int warmup = 1;       ///< untimed warm-up passes of each lane (prefill + up to 8 steps)
+    int warmup = 1;       ///< untimed warm-up passes of each lane (prefill + up to `warmup_steps`)
     int repetitions = 5;  ///< at least
     Precision precision;
 

@@ -7,8 +7,8 @@ namespace decodescope {
 
 namespace {
 
-constexpr const char* schema = "decodescope.experiment/1";
-constexpr std::uint64_t max_file_bytes = std::uint64_t{64} << 20;
+constexpr const char* experiment_schema = "decodescope.experiment/1";
+constexpr std::uint64_t max_experiment_bytes = std::uint64_t{64} << 20;
 
 void read_model(JsonFields& fields, ModelRef& model) {
     model = {};
@@ -253,7 +253,7 @@ void read_lane(JsonFields& fields, LaneSpec& lane) {
 }
 
 OrderedJson experiment_json(const Experiment& experiment) {
-    OrderedJson json = {{"schema", schema}};
+    OrderedJson json = {{"schema", experiment_schema}};
     json["model"] = model_json(experiment.model);
     json["device"] = experiment.device.name();
     json["threads"] = experiment.threads;
@@ -283,7 +283,7 @@ OrderedJson experiment_json(const Experiment& experiment) {
 }
 
 void read_experiment(JsonFields& fields, Experiment& experiment) {
-    read_schema(fields, schema);
+    read_schema(fields, experiment_schema);
     fields.object("model", [&](JsonFields& model) { read_model(model, experiment.model); });
     read_device(fields, experiment.device);
     fields.integer("threads", experiment.threads);
@@ -327,7 +327,7 @@ Result<Experiment> parse_experiment(std::string_view json, std::vector<std::stri
 }
 
 Result<Experiment> load_experiment(const std::filesystem::path& path, std::vector<std::string>* warnings) {
-    const auto text = read_text_file(path, max_file_bytes);
+    const auto text = read_text_file(path, max_experiment_bytes);
     if (!text) return text.error();
     auto experiment = parse_experiment(*text, warnings);
     if (!experiment) {

@@ -7,16 +7,14 @@
 #include <limits>
 #include <utility>
 
+#include "engine/core/as_index.h"
+
 namespace decodescope {
 
 namespace {
 
 // Queries and keys of all layers are kept up to this size, so that another layer costs nothing.
 constexpr std::size_t most_input_bytes = std::size_t{256} << 20;
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 Error outside(const char* what, int value, int n) {
     return {ErrorKind::bad_input, fmt::format("{} {} does not exist, expected 0 to {}.", what, value, n - 1)};
@@ -25,7 +23,7 @@ Error outside(const char* what, int value, int n) {
 /// What every cell of the call is, and how many of which.
 void add_mask(StepView& step) {
     const AttentionPlan& plan = step.view.plan;
-    step.mask.assign(index(std::int64_t{plan.n_query()} * plan.max_slot()), std::uint8_t{n_mask_cell});
+    step.mask.assign(as_index(std::int64_t{plan.n_query()} * plan.max_slot()), std::uint8_t{n_mask_cell});
     std::vector<bool> seen;
     for (int b = 0; b < plan.batch(); ++b) {
         const auto held = plan.slot_positions(b);
@@ -34,9 +32,9 @@ void add_mask(StepView& step) {
             seen.assign(held.size(), false);
             for (const SlotRange& range : plan.visible(b, q))
                 std::fill(seen.begin() + range.begin, seen.begin() + range.end, true);
-            const std::int32_t position = plan.query_positions(b)[index(q)];
+            const std::int32_t position = plan.query_positions(b)[as_index(q)];
             std::uint8_t* line =
-                step.mask.data() + index(std::int64_t{plan.first_query(b) + q} * plan.max_slot());
+                step.mask.data() + as_index(std::int64_t{plan.first_query(b) + q} * plan.max_slot());
             for (std::size_t slot = 0; slot < held.size(); ++slot) {
                 const CellState rule = cell_state(position, held[slot], plan.window());
                 MaskCell cell = static_cast<MaskCell>(rule);
@@ -102,10 +100,10 @@ Result<bool> StepInspector::jump_to(const StepQuery& query, const std::stop_toke
     if (token == chosen.end()) return false;
     const std::vector<std::int32_t> own_tokens = own.repetitions.front().tokens(token->request);
     Workload workload = again_->workload;
-    Request request = workload.requests.at(index(token->request));
+    Request request = workload.requests.at(as_index(token->request));
     for (int i = 0; i < token->index; ++i) {
-        if (index(i) >= own_tokens.size()) return false;
-        const auto fed = again_->feed->next(token->request, i, own_tokens[index(i)]);
+        if (as_index(i) >= own_tokens.size()) return false;
+        const auto fed = again_->feed->next(token->request, i, own_tokens[as_index(i)]);
         if (!fed) return false;
         request.prompt.push_back(*fed);
     }
@@ -168,23 +166,24 @@ Result<void> StepInspector::serve_to(const StepQuery& query, const std::stop_tok
 }
 
 WeightMatrix StepInspector::weights(int call, int layer, int head, int most_side) const {
-    const AttentionPlan& plan = recorder_->calls()[index(call)].plan;
+    const AttentionPlan& plan = recorder_->calls()[as_index(call)].plan;
     const AttentionInputs& inputs = *recorder_->inputs(call, layer);
     const int side = std::max(1, most_side);
     WeightMatrix matrix{head, plan.n_query(), plan.max_slot(), 1, 1, {}};
     matrix.query_bin = std::max(1, (matrix.n_query + side - 1) / side);
     matrix.key_bin = std::max(1, (matrix.n_slot + side - 1) / side);
-    matrix.values.assign(index(std::int64_t{matrix.rows()} * matrix.columns()),
+    matrix.values.assign(as_index(std::int64_t{matrix.rows()} * matrix.columns()),
                          std::numeric_limits<float>::quiet_NaN());
     std::vector<float> one;
     for (int b = 0; b < plan.batch(); ++b) {
-        one.resize(index(plan.n_slot(b)));
+        one.resize(as_index(plan.n_slot(b)));
         for (int q = 0; q < plan.n_query(b); ++q) {
             attention_weights(inputs, plan, b, q, head, one);
-            float* out = matrix.values.data() +
-                         index(std::int64_t{(plan.first_query(b) + q) / matrix.query_bin} * matrix.columns());
+            float* out =
+                matrix.values.data() +
+                as_index(std::int64_t{(plan.first_query(b) + q) / matrix.query_bin} * matrix.columns());
             for (std::size_t slot = 0; slot < one.size(); ++slot) {
-                float& largest = out[slot / index(matrix.key_bin)];
+                float& largest = out[slot / as_index(matrix.key_bin)];
                 if (!(largest >= one[slot])) largest = one[slot];  // true for NaN
             }
         }
@@ -214,7 +213,7 @@ Result<StepView> StepInspector::look(const StepQuery& query, std::stop_token sto
     view.n_call = n_call;
     view.call = call;
     view.layer = query.layer;
-    view.view = calls[index(call)];
+    view.view = calls[as_index(call)];
     add_mask(view);
     if (view.view.error.empty()) {
         view.weights = weights(call, query.layer, query.head, query.most_side);
@@ -239,12 +238,12 @@ LayerTime TimeSplit::all_layers() const {
 TimeSplit time_split(const StepProfile& profile, int n_layer) {
     TimeSplit split;
     split.step = profile.step;
-    split.layers.resize(index(n_layer));
+    split.layers.resize(as_index(n_layer));
     for (const ProfileSpan& span : profile.spans) {
         if (span.kind == SpanKind::step) split.total_ns += span.ns();
         if (span.kind == SpanKind::head) split.head_ns += span.ns();
         if (span.layer < 0 || span.layer >= n_layer) continue;
-        LayerTime& layer = split.layers[index(span.layer)];
+        LayerTime& layer = split.layers[as_index(span.layer)];
         if (span.kind == SpanKind::layer) layer.other_ns += span.ns();
         if (span.kind == SpanKind::attention) layer.attention_ns += span.ns();
         if (span.kind == SpanKind::feed_forward) layer.mlp_ns += span.ns();

@@ -7,14 +7,13 @@
 #include <functional>
 #include <utility>
 
+#include "engine/core/as_index.h"
 #include "engine/experiment/serve_again.h"
 #include "engine/measure/statistics.h"
 
 namespace decodescope {
 
 namespace {
-
-constexpr int warmup_steps = 8;
 
 /// Makes the spans of a step out of the stamps that were taken in it.
 class SpanBuilder {
@@ -81,10 +80,6 @@ private:
     bool rotary_;
 };
 
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Serves the lane from its first to its `last_step` (-1 = its end), telling `done` of every step. Only being
 /// stopped is an error; why it failed otherwise is the result.
 Result<std::string> serve(Lane& lane, const Workload& workload, TokenFeed* feed, int last_step,
@@ -119,8 +114,8 @@ double recorded_ns(const LaneRecord& lane, std::size_t step) {
 }
 
 std::string difference(const LaneRecord& lane, const StepProfile& step) {
-    if (lane.repetitions.empty() || index(step.step) >= lane.repetitions.front().steps.size()) return {};
-    const StepEvent& recorded = lane.repetitions.front().steps[index(step.step)];
+    if (lane.repetitions.empty() || as_index(step.step) >= lane.repetitions.front().steps.size()) return {};
+    const StepEvent& recorded = lane.repetitions.front().steps[as_index(step.step)];
     if (recorded.phase == step.phase && recorded.positions_forwarded == step.positions_forwarded) return {};
     return fmt::format("Step {} forwarded {} positions ({}), in the record {} ({}).", step.step,
                        step.positions_forwarded, to_string(step.phase), recorded.positions_forwarded,
@@ -223,8 +218,8 @@ Result<LaneProfile> profile_lane(const Record& record, std::size_t lane, const L
                   step.positions_forwarded = done.positions_forwarded;
                   step.start_ns = done.start_ns;
                   step.profiled_ns = done.end_ns - done.start_ns;
-                  step.plain_ns = index(i) < plain.size() ? plain[index(i)] : 0;
-                  step.recorded_ns = recorded_ns(record.lanes[lane], index(i));
+                  step.plain_ns = as_index(i) < plain.size() ? plain[as_index(i)] : 0;
+                  step.recorded_ns = recorded_ns(record.lanes[lane], as_index(i));
                   if (i >= options.first_step) {
                       SpanBuilder(step.spans, config.rotary.has_value()).build(done, timer.stamps());
                       n_span += static_cast<std::int64_t>(step.spans.size());

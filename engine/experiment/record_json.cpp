@@ -14,8 +14,8 @@ namespace decodescope {
 
 namespace {
 
-constexpr const char* schema = "decodescope.record/1";
-constexpr std::uint64_t max_file_bytes = std::uint64_t{4} << 30;
+constexpr const char* record_schema = "decodescope.record/1";
+constexpr std::uint64_t max_record_bytes = std::uint64_t{4} << 30;
 
 OrderedJson comparison_json(const LogitComparison& comparison) {
     if (!comparison.compared) return nullptr;
@@ -480,7 +480,7 @@ OrderedJson summary_json(const Record& record, std::size_t index) {
 
 std::string to_json(const Record& record, const RecordNotes& notes) {
     OrderedJson json;
-    json["schema"] = schema;
+    json["schema"] = record_schema;
     // Left out where there are none: a record that nobody wrote about is the same as before they existed.
     if (!notes.title.empty()) json["title"] = notes.title;
     if (!notes.text.empty()) json["notes"] = notes.text;
@@ -510,7 +510,7 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
     JsonReport report{.error = {}, .warnings = warnings, .null_is_absent = true};
     Record record;
     JsonFields fields(*document, "", report);
-    read_schema(fields, schema);
+    read_schema(fields, record_schema);
     fields.text("title", record.notes.title);
     fields.text("notes", record.notes.text);
     fields.text("started_at", record.started_at);
@@ -549,7 +549,7 @@ Result<Record> parse_record(std::string_view json, std::vector<std::string>* war
 }
 
 Result<Record> load_record(const std::filesystem::path& path, std::vector<std::string>* warnings) {
-    const auto text = read_text_file(path, max_file_bytes);
+    const auto text = read_text_file(path, max_record_bytes);
     if (!text) return text.error();
     auto record = parse_record(*text, warnings);
     if (!record) return Error{record.error().kind, path.string() + ": " + record.error().message};

@@ -8,7 +8,7 @@ namespace decodescope {
 namespace {
 
 // Beyond this the memory that a comparison takes would be what the run shows.
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_kept_bytes = std::uint64_t{1} << 30;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ void ReferenceRows::add(int request, int index, std::int32_t token, std::span<co
     if (!keep_logits || logits.empty() || refused_) return;
     if (logits_.empty()) {
         const std::uint64_t bytes = std::uint64_t{has_logits_.size()} * vocab_ * sizeof(float);
-        auto rows = bytes > most_bytes
+        auto rows = bytes > most_kept_bytes
                         ? Result<Buffer>(Error{ErrorKind::out_of_memory, "Too many logits to keep."})
                         : Buffer::floats(ledger_, Owner::logits, has_logits_.size() * vocab_);
         refused_ = !rows;  // then nothing is compared, and the record says so

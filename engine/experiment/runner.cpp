@@ -30,7 +30,6 @@ namespace decodescope {
 namespace {
 
 constexpr std::uint64_t prompt_stream = 0x70726f6d7074;
-constexpr int warmup_steps = 8;
 constexpr int max_repetitions = 1000;  // of what goes on until it is precise
 
 /// Worst first: what the whole run says about itself when its lanes ended differently.

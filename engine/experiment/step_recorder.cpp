@@ -5,16 +5,11 @@
 
 #include "engine/cache/kivi_cache.h"
 #include "engine/cache/paged_cache.h"
+#include "engine/core/as_index.h"
 
 namespace decodescope {
 
-namespace {
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 const char* to_string(MaskCell cell) {
     switch (cell) {
@@ -48,8 +43,8 @@ int CallView::n_wrong_positions() const {
 }
 
 const AttentionInputs* StepRecorder::inputs(int call, int layer) const {
-    if (call < 0 || index(call) >= inputs_.size()) return nullptr;
-    for (const AttentionInputs& inputs : inputs_[index(call)]) {
+    if (call < 0 || as_index(call) >= inputs_.size()) return nullptr;
+    for (const AttentionInputs& inputs : inputs_[as_index(call)]) {
         if (inputs.layer == layer) return &inputs;
     }
     return nullptr;
@@ -89,7 +84,7 @@ void StepRecorder::attention(int layer, const AttentionCall& call) {
 void StepRecorder::reordered(std::span<const int> parents) {
     rows_.resize(std::max(rows_.size(), parents.size()));
     std::vector<Row> rows;
-    for (const int parent : parents) rows.push_back(rows_[index(parent)]);
+    for (const int parent : parents) rows.push_back(rows_[as_index(parent)]);
     rows_ = std::move(rows);
 }
 
@@ -99,18 +94,18 @@ void StepRecorder::verified(int, int n_accepted) {
 
 /// What row `b` of a call computes, token by token; pads too, or real ones only.
 std::vector<StepRecorder::Entry> StepRecorder::entries_of(const SeenCall& seen, int b, bool pads) const {
-    const CallRow& row = seen.rows[index(b)];
+    const CallRow& row = seen.rows[as_index(b)];
     // Learned positions are added to what keys are made of; rotary ones turn them.
     const bool turned = config_.rotary.has_value();
     std::vector<Entry> entries;
     std::int32_t place = row.text_start;
     for (int i = seen.call.begin(b); i < seen.call.end(b); ++i) {
-        const bool pad = seen.call.positions()[index(i)] == slot_padding;
+        const bool pad = seen.call.positions()[as_index(i)] == slot_padding;
         if (pad && !pads) continue;
         const std::int32_t used = pad      ? -1
-                                  : turned ? seen.key_positions[index(i)]
-                                           : seen.query_positions[index(i)];
-        entries.push_back({pad || row.request < 0 ? -1 : place, used, seen.call.tokens()[index(i)],
+                                  : turned ? seen.key_positions[as_index(i)]
+                                           : seen.query_positions[as_index(i)];
+        entries.push_back({pad || row.request < 0 ? -1 : place, used, seen.call.tokens()[as_index(i)],
                            pad ? -1 : request_of(row), step_, n_call_});
         place += pad ? 0 : 1;
     }
@@ -118,11 +113,11 @@ std::vector<StepRecorder::Entry> StepRecorder::entries_of(const SeenCall& seen, 
 }
 
 void StepRecorder::keep_entries(const SeenCall& seen) {
-    rows_.resize(std::max(rows_.size(), index(seen.call.batch())));
+    rows_.resize(std::max(rows_.size(), as_index(seen.call.batch())));
     for (int b = 0; b < seen.call.batch(); ++b) {
-        Row& row = rows_[index(b)];
-        const CallRow& now = seen.rows[index(b)];
-        const CacheCounts before = seen.before[index(b)];
+        Row& row = rows_[as_index(b)];
+        const CallRow& now = seen.rows[as_index(b)];
+        const CacheCounts before = seen.before[as_index(b)];
         // A lane that miscounts says so in `counter`; what is stored is counted without.
         const std::int64_t stored = std::max<std::int64_t>(0, before.seen - now.counter);
         const bool fed = seen.call.end(b) > seen.call.begin(b);
@@ -131,15 +126,15 @@ void StepRecorder::keep_entries(const SeenCall& seen) {
             if (lane_.spec().faults.empty()) row.entries.clear();
             row.request = now.request;
         }
-        row.entries.resize(std::min(row.entries.size(), index(stored)));
+        row.entries.resize(std::min(row.entries.size(), as_index(stored)));
         // What is there before a row's first call was taken over with the blocks of a known prefix.
-        while (row.entries.size() < index(stored)) {
+        while (row.entries.size() < as_index(stored)) {
             const auto place = static_cast<std::int32_t>(row.entries.size());
             const auto& requests = lane_.requests();
-            const bool known = row.request >= 0 && index(row.request) < requests.size() &&
-                               index(place) < requests[index(row.request)].tokens.size();
+            const bool known = row.request >= 0 && as_index(row.request) < requests.size() &&
+                               as_index(place) < requests[as_index(row.request)].tokens.size();
             row.entries.push_back({place, place,
-                                   known ? requests[index(row.request)].tokens[index(place)] : -1,
+                                   known ? requests[as_index(row.request)].tokens[as_index(place)] : -1,
                                    row.request, -1, -1});
         }
         if (seen.error != nullptr) continue;
@@ -149,10 +144,10 @@ void StepRecorder::keep_entries(const SeenCall& seen) {
 
 RowView StepRecorder::row_of(const SeenCall& seen, int b) const {
     RowView row;
-    row.request = request_of(seen.rows[index(b)]);
+    row.request = request_of(seen.rows[as_index(b)]);
     const auto computed = entries_of(seen, b, true);
     for (std::size_t i = 0; i < computed.size(); ++i) {
-        const std::size_t at = index(seen.call.begin(b)) + i;
+        const std::size_t at = as_index(seen.call.begin(b)) + i;
         const bool pad = seen.call.positions()[at] == slot_padding;
         row.queries.push_back({computed[i].token, pad ? slot_padding : computed[i].expected,
                                pad ? -1 : seen.query_positions[at]});
@@ -162,12 +157,12 @@ RowView StepRecorder::row_of(const SeenCall& seen, int b) const {
     const std::span<const std::int32_t> held = planned                 ? plan->slot_positions(b)
                                                : seen.cache != nullptr ? seen.cache->slot_positions(b)
                                                                        : std::span<const std::int32_t>();
-    const std::vector<Entry>* entries = seen.cache != nullptr ? &rows_[index(b)].entries : &computed;
+    const std::vector<Entry>* entries = seen.cache != nullptr ? &rows_[as_index(b)].entries : &computed;
     for (std::size_t slot = 0; slot < held.size(); ++slot) {
         SlotView view;
         view.position = held[slot];
         // Without a cache, slots are the call's own tokens, in their order.
-        const std::size_t at = seen.cache != nullptr ? index(std::max(held[slot], 0)) : slot;
+        const std::size_t at = seen.cache != nullptr ? as_index(std::max(held[slot], 0)) : slot;
         if (held[slot] >= 0 && at < entries->size()) {
             const Entry& entry = (*entries)[at];
             view.expected = entry.expected;
@@ -192,11 +187,11 @@ void StepRecorder::add_storage(const SeenCall& seen, CallView& view) const {
     const auto* paged = dynamic_cast<const PagedCache*>(&cache);
     const auto* kivi = dynamic_cast<const KiviCache*>(&cache);
     if (paged != nullptr) {
-        view.blocks.resize(index(paged->n_block()));
-        for (int i = 0; i < paged->n_block(); ++i) view.blocks[index(i)].references = paged->references(i);
+        view.blocks.resize(as_index(paged->n_block()));
+        for (int i = 0; i < paged->n_block(); ++i) view.blocks[as_index(i)].references = paged->references(i);
     }
     for (int b = 0; b < cache.batch(); ++b) {
-        RowView& row = view.rows[index(b)];
+        RowView& row = view.rows[as_index(b)];
         row.forgotten = cache.next_position(b) - cache.length(b);
         const auto after = cache.slot_positions(b);
         for (std::size_t slot = 0; slot < row.keys.size(); ++slot) {
@@ -209,9 +204,9 @@ void StepRecorder::add_storage(const SeenCall& seen, CallView& view) const {
         }
         if (paged == nullptr) continue;
         const auto table = paged->block_table(b);
-        for (const int block : table) view.blocks[index(block)].rows.push_back(b);
+        for (const int block : table) view.blocks[as_index(block)].rows.push_back(b);
         for (std::size_t slot = 0; slot < row.keys.size(); ++slot) {
-            const std::size_t place = slot / index(paged->block_tokens());
+            const std::size_t place = slot / as_index(paged->block_tokens());
             if (place < table.size()) row.keys[slot].block = table[place];
         }
     }

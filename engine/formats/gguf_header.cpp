@@ -33,7 +33,7 @@ constexpr std::uint64_t least_key_bytes = 8 + 1 + 4 + 1;
 constexpr std::uint64_t least_tensor_bytes = 8 + 1 + 4 + 8 + 4 + 8;
 constexpr std::uint64_t least_array_bytes = 4 + 8;
 
-constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+constexpr std::size_t read_bytes = std::size_t{256} << 10;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
@@ -101,7 +101,7 @@ private:
                 fmt::format("has a header larger than the limit of {} bytes (at {})", max_header, place()),
                 ErrorKind::unsupported);
         }
-        const std::uint64_t wanted = std::max<std::uint64_t>(at_ + n, buffer_.size() + piece_bytes);
+        const std::uint64_t wanted = std::max<std::uint64_t>(at_ + n, buffer_.size() + read_bytes);
         const std::size_t before = buffer_.size();
         buffer_.resize(static_cast<std::size_t>(std::min({wanted, file_bytes_, max_header})));
         return read_(before, std::as_writable_bytes(std::span(buffer_).subspan(before)));

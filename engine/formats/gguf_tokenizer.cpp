@@ -96,9 +96,9 @@ private:
             return fail(
                 fmt::format("{} is of type {}, expected an array of string", tokens_key, type_name(list)));
         }
-        if (list.count() > max_tokens) {
-            return fail(
-                fmt::format("{} has {} elements, expected at most {}", tokens_key, list.count(), max_tokens));
+        if (list.count() > max_token_ids) {
+            return fail(fmt::format("{} has {} elements, expected at most {}", tokens_key, list.count(),
+                                    max_token_ids));
         }
         if (n_row_ != 0 && list.count() > static_cast<std::uint64_t>(n_row_)) {
             return fail(fmt::format("{} has {} elements, but the vocabulary has {} rows", tokens_key,
@@ -185,9 +185,9 @@ private:
             return fail(
                 fmt::format("{} is of type {}, expected an array of string", merges_key, type_name(*list)));
         }
-        if (list->count() > max_tokens) {
+        if (list->count() > max_token_ids) {
             return fail(fmt::format("{} has {} elements, expected at most {}", merges_key, list->count(),
-                                    max_tokens));
+                                    max_token_ids));
         }
         const auto lines = *list->texts();
         for (std::size_t i = 0; i < lines.size(); ++i) {

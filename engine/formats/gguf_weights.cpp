@@ -72,9 +72,9 @@ bool is_rope_buffer(std::string_view name) {
 }
 
 /// Gives every tensor its use and checks that the model is complete.
-class Matcher {
+class GgufMatcher {
 public:
-    explicit Matcher(GgufSource& source)
+    explicit GgufMatcher(GgufSource& source)
         : source_(source), config_(source.model.config), slots_(planned_slots(config_)) {
         for (const TensorSlot& slot : slots_) slot_of_.emplace(gguf_name(slot.name, config_.family), &slot);
     }
@@ -170,7 +170,7 @@ Result<GgufSource> open_gguf(const std::filesystem::path& path) {
     for (const GgufTensor& tensor : source.file->header().tensors)
         source.tensors.push_back({&tensor, {}, {}});
     if (!source.model.obstacle) {
-        if (const auto matched = Matcher(source).match(); !matched) {
+        if (const auto matched = GgufMatcher(source).match(); !matched) {
             if (matched.error().kind == ErrorKind::io) return matched.error();
             source.model.obstacle = matched.error();
         }

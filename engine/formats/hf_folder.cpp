@@ -236,9 +236,9 @@ Result<void> check_tensor(const HfTensor& tensor, const TensorSlot& slot) {
 }
 
 /// Gives every tensor its use and checks that the model is complete.
-class Matcher {
+class FolderMatcher {
 public:
-    explicit Matcher(HfFolder& folder)
+    explicit FolderMatcher(HfFolder& folder)
         : folder_(folder), names_(family_names(folder.config.family)), slots_(planned_slots(folder.config)) {
         for (const TensorSlot& slot : slots_) {
             slot_of_.emplace(slot.name, &slot);
@@ -426,7 +426,7 @@ Result<HfFolder> open_hf_folder(const fs::path& path) {
         DS_TRY(add_generation_config(*text, generation.string(), folder.config, &folder.notes));
     }
     DS_TRY(open_weight_files(folder));
-    DS_TRY(Matcher(folder).match());
+    DS_TRY(FolderMatcher(folder).match());
     return folder;
 }
 

@@ -214,9 +214,9 @@ private:
         const auto json = read_optional(path);
         if (!json) return json.error();
         for (const auto& [content, id] : json->items()) {
-            if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= max_tokens) {
+            if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= max_token_ids) {
                 return broken(path, fmt::format("the id of {} is not a whole number below {}", quote(content),
-                                                max_tokens));
+                                                max_token_ids));
             }
             AddedToken token;
             token.id = static_cast<std::int32_t>(id.get<std::uint64_t>());

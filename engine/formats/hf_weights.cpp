@@ -15,14 +15,14 @@ namespace decodescope {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // stays in the second-level cache
+constexpr std::size_t convert_bytes = std::size_t{1} << 20;  // stays in the second-level cache
 
 /// Whether two stored tensors hold the same bytes.
 Result<bool> same_bytes(const HfTensor& a, const HfTensor& b) {
     if (a.entry->dtype != b.entry->dtype || a.entry->shape != b.entry->shape) return false;
     std::vector<std::byte> left, right;
-    for (std::uint64_t at = 0; at < a.entry->size(); at += piece_bytes) {
-        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes, a.entry->size() - at));
+    for (std::uint64_t at = 0; at < a.entry->size(); at += convert_bytes) {
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(convert_bytes, a.entry->size() - at));
         left.resize(n);
         right.resize(n);
         DS_TRY(a.file->read(*a.entry, at, left));

@@ -18,11 +18,11 @@ namespace decodescope {
 
 namespace {
 
-constexpr std::size_t max_rank = 8;   // the format has no limit; models need 4
-constexpr std::size_t max_depth = 4;  // 3 are defined; one more for fields we do not know
+constexpr std::size_t max_entry_rank = 8;  // the format has no limit; models need 4
+constexpr std::size_t max_json_depth = 4;  // 3 are defined; one more for fields we do not know
 // The format allows headers of 100 MB. These limits, far above every model's, keep memory near the file's
 // size.
-constexpr std::size_t max_tensors = 100'000;
+constexpr std::size_t max_entries = 100'000;
 constexpr std::size_t max_stretch = std::size_t{4} << 20;  // of one string, or between two
 constexpr std::size_t max_kept = std::size_t{16} << 20;    // of all names and metadata together
 
@@ -97,8 +97,8 @@ public:
     bool number_unsigned(std::uint64_t value) {
         if (state_ != State::list) return scalar("a number");
         if (field_ == Field::shape) {
-            if (entry().shape.size() == max_rank) {
-                return fail(fmt::format("gives tensor {} more than {} dimensions", tensor(), max_rank),
+            if (entry().shape.size() == max_entry_rank) {
+                return fail(fmt::format("gives tensor {} more than {} dimensions", tensor(), max_entry_rank),
                             ErrorKind::unsupported);
             }
             entry().shape.push_back(value);
@@ -144,8 +144,8 @@ private:
     }
 
     bool deeper() {
-        if (++depth_ <= max_depth) return true;
-        return fail(fmt::format("is nested deeper than {} levels", max_depth));
+        if (++depth_ <= max_json_depth) return true;
+        return fail(fmt::format("is nested deeper than {} levels", max_json_depth));
     }
 
     bool enter_metadata() {
@@ -156,8 +156,8 @@ private:
     }
 
     bool enter_entry() {
-        if (header_.entries.size() == max_tensors) {
-            return fail(fmt::format("lists more than {} tensors", max_tensors), ErrorKind::unsupported);
+        if (header_.entries.size() == max_entries) {
+            return fail(fmt::format("lists more than {} tensors", max_entries), ErrorKind::unsupported);
         }
         if (!keep(key_.size())) return false;
         header_.entries.emplace_back().name = std::move(key_);

@@ -22,7 +22,7 @@ double quantile(std::span<const double> sorted, double q) {
     return sorted[below] + fraction * (sorted[above] - sorted[below]);
 }
 
-double median_of(std::vector<double>& values) {
+double take_median(std::vector<double>& values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     if (values.size() % 2 == 1) return *middle;
@@ -105,7 +105,7 @@ Interval bootstrap_median(std::span<const double> samples) {
     std::vector<double> drawn;
     return interval_of([&] {
         resampler.fill(samples, drawn);
-        return median_of(drawn);
+        return take_median(drawn);
     });
 }
 
@@ -118,7 +118,7 @@ Interval bootstrap_ratio(std::span<const double> a, std::span<const double> b) {
     return interval_of([&] {
         for_a.fill(a, drawn_a);
         for_b.fill(b, drawn_b);
-        return median_of(drawn_a) / median_of(drawn_b);
+        return take_median(drawn_a) / take_median(drawn_b);
     });
 }
 
@@ -134,7 +134,7 @@ Interval bootstrap_paired_ratio(std::span<const double> a, std::span<const doubl
             drawn_a[k] = a[i];
             drawn_b[k] = b[i];
         }
-        return median_of(drawn_a) / median_of(drawn_b);
+        return take_median(drawn_a) / take_median(drawn_b);
     });
 }
 

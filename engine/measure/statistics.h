@@ -22,6 +22,10 @@ struct Summary {
     double iqr() const { return q3 - q1; }
 };
 Summary summarize(std::span<const double> samples);
+/// Its median alone.
+inline double median_of(std::span<const double> samples) {
+    return summarize(samples).median;
+}
 
 /// Mean and standard deviation of a sample (n - 1 in the denominator; 0 for one value). Only ever shown
 /// beside a median.

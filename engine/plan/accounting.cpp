@@ -9,14 +9,13 @@
 #include "engine/backend/cpu/attend.h"
 #include "engine/backend/cuda/query_block.h"
 #include "engine/cache/kv_cache.h"
+#include "engine/core/dtype.h"
 #include "engine/model/weight_size.h"
 #include "engine/plan/kv_arithmetic.h"
 
 namespace decodescope {
 
 namespace {
-
-constexpr std::int64_t float_bytes = sizeof(float);
 
 /// Weights of the matrices that every row is multiplied with; the head is apart.
 std::int64_t block_weights(const ModelConfig& m) {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/counting_backend.h"
 
+#include "engine/core/dtype.h"
+
 namespace decodescope {
 
-namespace {
-
-constexpr std::int64_t float_bytes = sizeof(float);
-
-}  // namespace
+namespace {}  // namespace
 
 void CountingBackend::count_norm(int d, const Norm& norm) {
     counts_.weight_bytes += d * (norm.bias != nullptr ? 2 : 1) * float_bytes;

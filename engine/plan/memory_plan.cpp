@@ -10,12 +10,12 @@
 
 #include "engine/backend/cpu/attend.h"
 #include "engine/backend/cpu/packed_call.h"
+#include "engine/core/dtype.h"
 
 namespace decodescope {
 
 namespace {
 
-constexpr std::int64_t float_bytes = sizeof(float);
 constexpr std::int64_t huge_page = std::int64_t{2} << 20;
 constexpr int map_batches[] = {1, 2, 4, 8, 16, 32, 64};
 constexpr std::size_t map_columns = 8;

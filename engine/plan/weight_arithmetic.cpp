@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/core/dtype.h"
 #include "engine/core/quote.h"
 #include "engine/formats/ggml_types.h"
 #include "engine/model/weight_size.h"
@@ -15,7 +16,6 @@ namespace decodescope {
 namespace {
 
 constexpr std::uint32_t last_type_id = 39;
-constexpr std::int64_t float_bytes = sizeof(float);
 
 /// Types that files keep weights in; the others hold intermediate results and counts.
 bool is_stored_type(std::string_view name) {

@@ -17,8 +17,8 @@ namespace decodescope {
 
 namespace {
 
-constexpr const char* schema = "decodescope.calibration/1";
-constexpr std::uint64_t max_file_bytes = 1 << 20;
+constexpr const char* calibration_schema = "decodescope.calibration/1";
+constexpr std::uint64_t max_calibration_bytes = 1 << 20;
 constexpr int n_pass = 3;
 constexpr double busy = 0.05;  // share that others may have before the limits are doubtful
 
@@ -41,14 +41,14 @@ void read_entry(JsonFields& fields, Calibration& entry) {
 Result<std::vector<Calibration>> read_entries(const std::filesystem::path& file) {
     std::error_code missing;
     if (!std::filesystem::exists(file, missing)) return std::vector<Calibration>{};
-    const auto text = read_text_file(file, max_file_bytes);
+    const auto text = read_text_file(file, max_calibration_bytes);
     if (!text) return text.error();
     const auto document = parse_json(*text);
     if (!document) return document.error();
     JsonReport report{.error = {}, .warnings = nullptr, .null_is_absent = true};
     JsonFields fields(*document, "", report);
     std::vector<Calibration> entries;
-    read_schema(fields, schema);
+    read_schema(fields, calibration_schema);
     fields.objects("machines", [&](JsonFields& entry) { read_entry(entry, entries.emplace_back()); });
     if (report.error) return *report.error;
     return entries;
@@ -57,7 +57,7 @@ Result<std::vector<Calibration>> read_entries(const std::filesystem::path& file)
 Result<void> write_entries(const std::vector<Calibration>& entries, const std::filesystem::path& file) {
     std::error_code failed;
     std::filesystem::create_directories(file.parent_path(), failed);
-    OrderedJson json = {{"schema", schema}, {"machines", OrderedJson::array()}};
+    OrderedJson json = {{"schema", calibration_schema}, {"machines", OrderedJson::array()}};
     for (const Calibration& entry : entries) json["machines"].push_back(calibration_json(entry));
     return write_file_atomically(file, dump_json(json));
 }

@@ -103,10 +103,6 @@ bool is_whole(const RepetitionRecord& repetition, const TestShape& shape) {
                static_cast<std::size_t>(shape.new_tokens()) * static_cast<std::size_t>(shape.n_parallel);
 }
 
-double median_of(const std::vector<double>& samples) {
-    return summarize(samples).median;
-}
-
 double per_ns(double amount, const std::vector<double>& samples_ns) {
     const double median = median_of(samples_ns);
     return median > 0 ? amount / median : 0;

@@ -12,7 +12,7 @@ namespace decodescope {
 
 namespace {
 
-constexpr const char* schema = "decodescope.cell/1";
+constexpr const char* cell_schema = "decodescope.cell/1";
 
 OrderedJson positive_or_null(double value) {
     return value > 0 ? OrderedJson(value) : OrderedJson(nullptr);
@@ -39,7 +39,7 @@ OrderedJson cell_json(const Cell& cell) {
     const TestShape& shape = cell.shape;
     const std::vector<double> samples_ts = cell.samples_ts();
     const std::string type = entry_type(cell.lane);
-    OrderedJson json = {{"schema", schema}};
+    OrderedJson json = {{"schema", cell_schema}};
     json["point"] = cell.point;
     json["repeat"] = cell.repeat;
     json["label"] = shape.label();
@@ -130,7 +130,7 @@ Result<Cell> cell_from_json(const Json& document) {
     JsonReport report{.error = {}, .warnings = nullptr, .null_is_absent = true};
     Cell cell;
     JsonFields fields(document, "", report);
-    read_schema(fields, schema);
+    read_schema(fields, cell_schema);
     fields.integer("point", cell.point);
     fields.boolean("repeat", cell.repeat);
     fields.require("status");

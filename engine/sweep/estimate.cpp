@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/experiment/experiment.h"
 #include "engine/plan/accounting.h"
 
 namespace decodescope {
@@ -16,7 +17,6 @@ namespace {
 
 constexpr int probe_prompt = 64;
 constexpr int probe_steps = 8;
-constexpr int warmup_steps = 8;  // of a run's untimed passes
 
 double sum_of(const std::vector<SweepEstimate::Point>& points, double SweepEstimate::Point::*member) {
     double sum = 0;

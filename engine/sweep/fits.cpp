@@ -19,10 +19,6 @@ bool usable(const Cell& cell) {
     return !cell.repeat && cell.status == CellStatus::ok && !cell.samples_ns.empty();
 }
 
-double median_of(const std::vector<double>& samples) {
-    return summarize(samples).median;
-}
-
 /// Median over repetitions of each decode step of a cell; as long as the shortest repetition.
 std::vector<double> step_medians(const Cell& cell) {
     std::size_t n = cell.step_ns.empty() ? 0 : cell.step_ns.front().size();

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "engine/core/quote.h"
+#include "engine/experiment/field_check.h"
 #include "engine/measure/environment.h"
 #include "engine/plan/memory_plan.h"
 
@@ -15,7 +16,6 @@ namespace decodescope {
 
 namespace {
 
-constexpr int max_tokens = 1 << 24;
 constexpr int max_parallel = 256;
 constexpr int max_threads = 1024;
 constexpr std::size_t most_numbers = 10'000;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int most_prompt = 32;
 constexpr int most_steps = 64;
-constexpr int n_pass = 16;
+constexpr int n_test_pass = 16;
 
 /// As long as the model has positions for.
 struct Lengths {
@@ -135,7 +135,7 @@ Result<SelfTest> run_self_test(const LoadedModel& model, std::shared_ptr<MemoryL
         into.push_back(static_cast<double>(now_ns() - start));
         return done;
     };
-    for (int pass = 0; pass < n_pass; ++pass) {
+    for (int pass = 0; pass < n_test_pass; ++pass) {
         DS_TRY(bare.begin());
         DS_TRY(hooked.begin());
         DS_TRY((*lane)->start(
@@ -172,7 +172,7 @@ Result<SelfTest> run_self_test(const LoadedModel& model, std::shared_ptr<MemoryL
     }
 
     SelfTest test;
-    test.steps = n_pass * n_step;
+    test.steps = n_test_pass * n_step;
     test.threads = threads;
     test.events_ns = summarize(event_times).median;
     static constexpr std::array<std::pair<const char*, const char*>, n_way> words = {

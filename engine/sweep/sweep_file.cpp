@@ -17,7 +17,7 @@ namespace decodescope {
 
 namespace {
 
-constexpr std::uint64_t max_file_bytes = std::uint64_t{4} << 30;
+constexpr std::uint64_t max_sweep_bytes = std::uint64_t{4} << 30;
 
 std::string line_of(const SweepRow& row) {
     OrderedJson json = cell_json(row.cell);
@@ -76,7 +76,7 @@ Result<std::vector<SweepRow>> parse_sweep_rows(std::string_view text, std::size_
 }
 
 Result<std::vector<SweepRow>> load_sweep(const std::filesystem::path& path) {
-    const auto text = read_text_file(path, max_file_bytes);
+    const auto text = read_text_file(path, max_sweep_bytes);
     if (!text) return text.error();
     auto rows = parse_sweep_rows(*text);
     if (!rows) return Error{rows.error().kind, fmt::format("{}: {}", path.string(), rows.error().message)};
@@ -121,7 +121,7 @@ Result<void> SweepFile::take_up(Mode mode) {
             ErrorKind::bad_input,
             fmt::format("{} is not empty: --resume goes on with it, or name another file.", path_.string())};
     }
-    const auto text = read_text_file(path_, max_file_bytes);
+    const auto text = read_text_file(path_, max_sweep_bytes);
     if (!text) return text.error();
     std::size_t half_written = 0;
     auto rows = parse_sweep_rows(*text, &half_written);

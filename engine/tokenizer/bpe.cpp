@@ -34,7 +34,7 @@ struct Symbol {
 /// A pair that could be merged, as one number that orders by rank, then by place: the heap of a long piece is
 /// most of the work. It is stale when the pair at that place has another rank by now.
 constexpr int place_bits = 40;
-static_assert(2 * max_tokens <= std::size_t{1} << (64 - place_bits), "every rank fits");
+static_assert(2 * max_token_ids <= std::size_t{1} << (64 - place_bits), "every rank fits");
 
 std::uint64_t candidate(std::int32_t rank, std::size_t place) {
     return (static_cast<std::uint64_t>(rank) << place_bits) | place;

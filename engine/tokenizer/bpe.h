@@ -16,7 +16,7 @@ public:
     void add(std::int32_t left, std::int32_t right, std::int32_t merged) {
         add(left, right, merged, n_added_);
     }
-    /// The same with a rank, not below 0 and below 2 * max_tokens; equal ranks are merged from the left.
+    /// The same with a rank, not below 0 and below 2 * max_token_ids; equal ranks are merged from the left.
     void add(std::int32_t left, std::int32_t right, std::int32_t merged, std::int32_t rank);
 
     /// Replaces `symbols` by what is left of them after merging: the pair of lowest rank first, the leftmost

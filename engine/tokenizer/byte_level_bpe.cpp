@@ -23,14 +23,14 @@ namespace {
 constexpr std::size_t max_missing_bytes = 64;
 
 /// With `ignore_merges`, `bytes.find` gives the tokens that whole pieces may become.
-struct Parts : BpeParts {
+struct ByteLevelParts : BpeParts {
     SplitRule split = SplitRule::gpt2;
     bool nfc = false;
     bool ignore_merges = false;
     bool add_prefix_space = false;
 };
 
-class ByteLevelBpe : public BpeTokenizer<Parts> {
+class ByteLevelBpe : public BpeTokenizer<ByteLevelParts> {
 public:
     using BpeTokenizer::BpeTokenizer;
 
@@ -79,9 +79,9 @@ private:
     }
 };
 
-class Builder {
+class ByteLevelBuilder {
 public:
-    Builder(ByteLevelSpec& spec, std::vector<std::string>* notes) : spec_(spec), notes_(notes) {}
+    ByteLevelBuilder(ByteLevelSpec& spec, std::vector<std::string>* notes) : spec_(spec), notes_(notes) {}
 
     Result<std::shared_ptr<const Tokenizer>> build() {
         DS_TRY(find_merges());
@@ -126,9 +126,9 @@ private:
     }
 
     Result<void> find_merges() {
-        if (spec_.merges.size() > max_tokens) {
+        if (spec_.merges.size() > max_token_ids) {
             return Error{ErrorKind::bad_input, fmt::format("{}: holds {} merges, expected at most {}.",
-                                                           spec_.label, spec_.merges.size(), max_tokens)};
+                                                           spec_.label, spec_.merges.size(), max_token_ids)};
         }
         for (std::size_t i = 0; i < spec_.merges.size(); ++i) {
             const std::array<std::string_view, 3> texts = {spec_.merges.left(i), spec_.merges.right(i),
@@ -172,14 +172,14 @@ private:
     ByteLevelSpec& spec_;
     std::vector<std::string>* notes_;
     ByteAlphabet alphabet_;
-    Parts parts_;
+    ByteLevelParts parts_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<const Tokenizer>> make_byte_level_bpe(ByteLevelSpec spec,
                                                              std::vector<std::string>* notes) {
-    return Builder(spec, notes).build();
+    return ByteLevelBuilder(spec, notes).build();
 }
 
 }  // namespace decodescope

@@ -22,10 +22,9 @@ namespace {
 
 using Prefix = SentencePieceSpec::Prefix;
 
-constexpr std::string_view space_mark = "\u2581";
 // Every place where a token can be cut in two is looked at.
 constexpr std::size_t max_normal_bytes = 512;
-constexpr std::size_t max_pairs = 2 * max_tokens;
+constexpr std::size_t max_pairs = 2 * max_token_ids;
 
 /// A symbol below 0 stands for a byte, or for characters that no token can write.
 constexpr std::int32_t unknown_symbol = -1;
@@ -48,7 +47,7 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
     }
 }
 
-struct Parts : BpeParts {
+struct SentencePieceParts : BpeParts {
     std::unordered_map<char32_t, std::int32_t> symbols;  // of single characters
     std::int32_t n_id = 0;                               // symbols below it are token ids
     std::vector<char32_t> wordless;  // the characters of those from there on: parts of tokens, but none
@@ -68,7 +67,7 @@ bool prefix_is_normalizer(Prefix prefix) {
     return prefix == Prefix::none || prefix == Prefix::every;
 }
 
-class SentencePieceBpe : public BpeTokenizer<Parts> {
+class SentencePieceBpe : public BpeTokenizer<SentencePieceParts> {
 public:
     using BpeTokenizer::BpeTokenizer;
 
@@ -163,9 +162,10 @@ private:
     }
 };
 
-class Builder {
+class SentencePieceBuilder {
 public:
-    Builder(SentencePieceSpec& spec, std::vector<std::string>* notes) : spec_(spec), notes_(notes) {}
+    SentencePieceBuilder(SentencePieceSpec& spec, std::vector<std::string>* notes)
+        : spec_(spec), notes_(notes) {}
 
     Result<std::shared_ptr<const Tokenizer>> build() {
         DS_TRY(check_lists());
@@ -305,8 +305,9 @@ private:
     }
 
     Result<void> merges_by_rank() {
-        if (spec_.merges.size() > max_tokens) {
-            return fail(fmt::format("holds {} merges, expected at most {}", spec_.merges.size(), max_tokens));
+        if (spec_.merges.size() > max_token_ids) {
+            return fail(
+                fmt::format("holds {} merges, expected at most {}", spec_.merges.size(), max_token_ids));
         }
         for (std::size_t i = 0; i < spec_.merges.size(); ++i) {
             const std::array<std::string_view, 3> texts = {spec_.merges.left(i), spec_.merges.right(i),
@@ -368,7 +369,7 @@ private:
 
     SentencePieceSpec& spec_;
     std::vector<std::string>* notes_;
-    Parts parts_;
+    SentencePieceParts parts_;
 };
 
 }  // namespace
@@ -389,7 +390,7 @@ std::optional<unsigned char> byte_token_value(std::string_view text) {
 
 Result<std::shared_ptr<const Tokenizer>> make_sentence_piece_bpe(SentencePieceSpec spec,
                                                                  std::vector<std::string>* notes) {
-    return Builder(spec, notes).build();
+    return SentencePieceBuilder(spec, notes).build();
 }
 
 }  // namespace decodescope

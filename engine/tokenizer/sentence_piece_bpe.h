@@ -21,6 +21,9 @@ enum class PieceType : std::uint8_t { normal = 1, unknown, control, user_defined
 /// The byte of a token spelt `<0xHH>` with two hexadecimal digits, or nothing.
 std::optional<unsigned char> byte_token_value(std::string_view text);
 
+/// How SentencePiece writes a space.
+inline constexpr std::string_view space_mark = "\u2581";
+
 /// What makes a BPE tokenizer of SentencePiece's kind (Llama 2, TinyLlama): spaces are U+2581, merging starts
 /// at characters, and a character without a token becomes its bytes. Comes from GGUF files with
 /// `tokenizer.ggml.model` = "llama" (scores) and from tokenizer.json files with `byte_fallback` (merges).

@@ -19,9 +19,9 @@ Result<void> check_added_tokens(const std::vector<AddedToken>& added, const Toke
     };
     std::unordered_map<std::int32_t, const AddedToken*> by_id;
     for (const AddedToken& token : added) {
-        if (token.id < 0 || static_cast<std::size_t>(token.id) >= max_tokens) {
+        if (token.id < 0 || static_cast<std::size_t>(token.id) >= max_token_ids) {
             return fail(token,
-                        fmt::format("has the id {}, expected one from 0 to {}", token.id, max_tokens - 1));
+                        fmt::format("has the id {}, expected one from 0 to {}", token.id, max_token_ids - 1));
         }
         if (token.content.size() > max_added_bytes) {
             return fail(token, fmt::format("has {} bytes, expected at most {}", token.content.size(),

@@ -11,6 +11,8 @@
 
 namespace decodescope {
 
+/// Most bytes of a file with a vocabulary or a whole tokenizer.
+inline constexpr std::uint64_t max_tokenizer_bytes = std::uint64_t{256} << 20;
 /// Most bytes of an added token.
 inline constexpr std::size_t max_added_bytes = 4096;
 

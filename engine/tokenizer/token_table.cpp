@@ -8,7 +8,7 @@
 namespace decodescope {
 
 TokenTable::Added TokenTable::add_hidden(std::int32_t id, std::string_view text) {
-    if (id < 0 || static_cast<std::size_t>(id) >= max_tokens) return Added::bad_id;
+    if (id < 0 || static_cast<std::size_t>(id) >= max_token_ids) return Added::bad_id;
     if (has(id)) return Added::id_taken;
     if (id >= n_token()) places_.resize(static_cast<std::size_t>(id) + 1);
     places_[static_cast<std::size_t>(id)] = {bytes_.size(), text.size()};

@@ -12,7 +12,7 @@ namespace decodescope {
 
 /// Most tokens and most merges of a tokenizer. Ids are below it. Bounds memory; real vocabularies stay under
 /// a third of it.
-inline constexpr std::size_t max_tokens = std::size_t{1} << 20;
+inline constexpr std::size_t max_token_ids = std::size_t{1} << 20;
 
 /// Texts by token id, and back. Compact: one block of bytes and a few numbers per token.
 class TokenTable {
@@ -21,7 +21,7 @@ public:
         ok,
         id_taken,    ///< the id has another text already, which stays
         text_taken,  ///< another id has this text and stays the one that `find` gives
-        bad_id,      ///< below 0 or not below max_tokens; nothing changes
+        bad_id,      ///< below 0 or not below max_token_ids; nothing changes
     };
     /// Sets the text of `id`.
     Added add(std::int32_t id, std::string_view text);

@@ -14,6 +14,7 @@
 #include "engine/core/text_file.h"
 #include "engine/tokenizer/byte_level_bpe.h"
 #include "engine/tokenizer/sentence_piece_bpe.h"
+#include "engine/tokenizer/token_checks.h"
 #include "engine/tokenizer/tokenizer_json_text.h"
 
 namespace decodescope {
@@ -22,9 +23,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Prefix = SentencePieceSpec::Prefix;
-
-constexpr std::uint64_t max_file_bytes = std::uint64_t{256} << 20;
-constexpr std::string_view space_mark = "\u2581";
 
 /// Split rules as regular expressions, which are known by their text alone.
 struct KnownRegex {
@@ -99,11 +97,11 @@ private:
         return {};
     }
     Result<std::int32_t> read_id(const Json& value, const std::string& where) const {
-        if (value.is_number_unsigned() && value.get<std::uint64_t>() < max_tokens) {
+        if (value.is_number_unsigned() && value.get<std::uint64_t>() < max_token_ids) {
             return static_cast<std::int32_t>(value.get<std::uint64_t>());
         }
         return broken(
-            fmt::format("{} is {}, expected a whole number below {}", where, show(value), max_tokens));
+            fmt::format("{} is {}, expected a whole number below {}", where, show(value), max_token_ids));
     }
     /// The type of a part such as the normalizer.
     Result<std::string> type_of(const Json& part, const std::string& where) const {
@@ -443,7 +441,7 @@ private:
 Result<std::shared_ptr<const Tokenizer>> load_tokenizer_json(const std::filesystem::path& path,
                                                              std::vector<std::string>* notes) {
     auto parsed = [&]() -> Result<TokenizerJsonText> {
-        const auto text = read_text_file(path, max_file_bytes);  // gone once it is parsed
+        const auto text = read_text_file(path, max_tokenizer_bytes);  // gone once it is parsed
         if (!text) return text.error();
         return parse_tokenizer_json(*text, path.string());
     }();

@@ -45,7 +45,7 @@ std::optional<std::string> find_hostile(std::string_view text) {
 }
 
 /// Receives the file while it is parsed.
-class Reader : public nlohmann::json_sax<Json> {
+class TextReader : public nlohmann::json_sax<Json> {
 public:
     TokenizerJsonText result;
     std::string failure;
@@ -178,9 +178,9 @@ private:
     }
 
     bool add_token(number_unsigned_t number) {
-        if (number >= max_tokens) {
+        if (number >= max_token_ids) {
             return fail(fmt::format("model.vocab: token {} has the id {}, expected less than {}", quote(key_),
-                                    number, max_tokens));
+                                    number, max_token_ids));
         }
         const auto id = static_cast<std::int32_t>(number);
         if (result.vocab.find(key_) >= 0) {
@@ -203,8 +203,8 @@ private:
     }
     bool keep_merge(std::string_view left, std::string_view right) {
         if (left.empty() || right.empty()) return fail_merge("without one of its parts");
-        if (result.merges.size() == max_tokens) {
-            return fail(fmt::format("model.merges: holds more than {} merges", max_tokens));
+        if (result.merges.size() == max_token_ids) {
+            return fail(fmt::format("model.merges: holds more than {} merges", max_token_ids));
         }
         result.merges.add(left, right);
         return true;
@@ -228,7 +228,7 @@ Result<TokenizerJsonText> parse_tokenizer_json(std::string_view text, const std:
     };
     try {
         if (const auto hostile = find_hostile(text)) return refuse(*hostile);
-        Reader reader;
+        TextReader reader;
         if (!Json::sax_parse(text, &reader)) return refuse(reader.failure);
         if (!reader.result.rest.is_object()) {
             return refuse(fmt::format("holds {}, expected an object", reader.result.rest.type_name()));

@@ -21,8 +21,8 @@ struct TokenizerJsonText {
 
 /// Parses the text of a tokenizer.json: valid JSON nested at most 64 deep, no key twice, strings of at most
 /// 16 MiB, at most 500,000 values outside the vocabulary and the merges (which bounds memory). Ids are unique
-/// and below `max_tokens`. Errors are one sentence that begins with `label`. Only for .cpp files: it brings
-/// the whole of nlohmann-json.
+/// and below `max_token_ids`. Errors are one sentence that begins with `label`. Only for .cpp files: it
+/// brings the whole of nlohmann-json.
 Result<TokenizerJsonText> parse_tokenizer_json(std::string_view text, const std::string& label);
 
 }  // namespace decodescope

@@ -12,12 +12,11 @@
 
 #include "engine/core/quote.h"
 #include "engine/core/text_file.h"
+#include "engine/tokenizer/token_checks.h"
 
 namespace decodescope {
 
 namespace {
-
-constexpr std::uint64_t max_file_bytes = std::uint64_t{256} << 20;
 
 Error file_error(const std::filesystem::path& path, std::string_view what) {
     return Error{ErrorKind::bad_input, fmt::format("{}: {}.", path.string(), what)};
@@ -53,9 +52,9 @@ public:
     }
     bool number_unsigned(number_unsigned_t id) override {
         if (!in_object_) return fail_value("a number");
-        if (id >= max_tokens) {
+        if (id >= max_token_ids) {
             return fail(
-                fmt::format("token {} has the id {}, expected less than {}", quote(key_), id, max_tokens));
+                fmt::format("token {} has the id {}, expected less than {}", quote(key_), id, max_token_ids));
         }
         switch (vocab.add(static_cast<std::int32_t>(id), key_)) {
             case TokenTable::Added::text_taken:
@@ -98,7 +97,7 @@ private:
 }  // namespace
 
 Result<TokenTable> load_vocab(const std::filesystem::path& path) {
-    const auto text = read_text_file(path, max_file_bytes);
+    const auto text = read_text_file(path, max_tokenizer_bytes);
     if (!text) return text.error();
     VocabReader reader;
     if (!nlohmann::json::sax_parse(*text, &reader)) return file_error(path, reader.failure);
@@ -107,7 +106,7 @@ Result<TokenTable> load_vocab(const std::filesystem::path& path) {
 }
 
 Result<MergeFile> load_merges(const std::filesystem::path& path) {
-    const auto text = read_text_file(path, max_file_bytes);
+    const auto text = read_text_file(path, max_tokenizer_bytes);
     if (!text) return text.error();
     MergeFile file;
     std::string_view rest = *text;
@@ -129,8 +128,8 @@ Result<MergeFile> load_merges(const std::filesystem::path& path) {
                 path, fmt::format("line {} is {}, expected two symbols with one space between them", number,
                                   quote(line)));
         }
-        if (file.merges.size() == max_tokens) {
-            return file_error(path, fmt::format("holds more than {} merges", max_tokens));
+        if (file.merges.size() == max_token_ids) {
+            return file_error(path, fmt::format("holds more than {} merges", max_token_ids));
         }
         file.merges.add(line.substr(0, space), line.substr(space + 1));
     }

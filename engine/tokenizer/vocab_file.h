@@ -11,7 +11,7 @@
 
 namespace decodescope {
 
-/// Reads a vocabulary: one JSON object of spelling -> id. Ids are unique and below `max_tokens`; holes are
+/// Reads a vocabulary: one JSON object of spelling -> id. Ids are unique and below `max_token_ids`; holes are
 /// legal.
 Result<TokenTable> load_vocab(const std::filesystem::path& path);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "engine/core/as_index.h"
 #include "engine/core/quote.h"
 #include "engine/verify/replay_search.h"
 #include "engine/verify/stated.h"
@@ -15,10 +16,6 @@
 namespace decodescope {
 
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 class Diagnosis {
 public:
@@ -78,7 +75,7 @@ private:
     bool shown_wrong(const StatedFault& fault) const {
         if (fault.place.tensor == "attention mask") return true;
         return fault.place.tensor == "cache length" && fault.kind != FaultKind::capacity &&
-               trace_.calls[at(fault.place.call)].logits != LogitRows::none;
+               trace_.calls[as_index(fault.place.call)].logits != LogitRows::none;
     }
 
     /// The statement that counts most: what is no mere cost before what is, the earlier first.
@@ -182,7 +179,7 @@ private:
     }
 
     Result<void> judge_wrong() {
-        const LogitCell& wrong = cells_[at(structure_.first_wrong)];
+        const LogitCell& wrong = cells_[as_index(structure_.first_wrong)];
         verdict_.first = {
             wrong.call, reading_.row(wrong.call, wrong.row).request, wrong.row, wrong.column, -1, "logits"};
         if (structure_.not_finite) {

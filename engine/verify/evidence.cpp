@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "engine/core/as_index.h"
 #include "engine/model/forward.h"
 #include "engine/verify/logit_comparison.h"
 #include "engine/verify/trace_file.h"
@@ -16,26 +17,24 @@ namespace decodescope {
 
 namespace {
 
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
-
 std::vector<LogitCell> cells_of(const Trace& trace, const TraceReading& reading) {
     std::vector<LogitCell> cells;
     for (int c = 0; c < static_cast<int>(trace.calls.size()); ++c) {
-        const TraceCall& call = trace.calls[at(c)];
+        const TraceCall& call = trace.calls[as_index(c)];
         for (int b = 0; b < call.batch; ++b) {
             const ReadRow& row = reading.row(c, b);
             if (row.n_real == 0) continue;
             if (call.logits == LogitRows::all) {
                 for (int t = 0; t < call.width; ++t) {
-                    if (row.places[at(t)] >= 0) cells.push_back({c, b, t, t, row.places[at(t)], {}, false});
+                    if (row.places[as_index(t)] >= 0)
+                        cells.push_back({c, b, t, t, row.places[as_index(t)], {}, false});
                 }
             } else if (call.logits == LogitRows::last) {
-                const int column = call.logits_columns.empty() ? row.sampled : call.logits_columns[at(b)];
+                const int column =
+                    call.logits_columns.empty() ? row.sampled : call.logits_columns[as_index(b)];
                 if (column < 0) continue;
-                const bool at_pad = row.places[at(column)] < 0;
-                const int place = at_pad ? row.end() - 1 : row.places[at(column)];
+                const bool at_pad = row.places[as_index(column)] < 0;
+                const int place = at_pad ? row.end() - 1 : row.places[as_index(column)];
                 cells.push_back({c, b, column, 0, place, {}, at_pad});
             }
         }
@@ -52,7 +51,7 @@ double LogitCell::error() const {
 Result<std::vector<LogitCell>> compare_with_truth(const Trace& trace, const TraceReading& reading,
                                                   const DiagnosisTools& tools) {
     std::vector<LogitCell> cells = cells_of(trace, reading);
-    const auto vocab = at(tools.weights->config.vocab);
+    const auto vocab = as_index(tools.weights->config.vocab);
     Workspace workspace(tools.ledger);
     std::vector<float> found(vocab);
     for (std::size_t s = 0; s < reading.sequences.size(); ++s) {
@@ -64,7 +63,7 @@ Result<std::vector<LogitCell>> compare_with_truth(const Trace& trace, const Trac
         if (by_place.empty()) continue;
         CallTokens call;
         const auto& sequence = reading.sequences[s];
-        call.add_row(std::span(sequence).first(at(by_place.rbegin()->first) + 1), 0);
+        call.add_row(std::span(sequence).first(as_index(by_place.rbegin()->first) + 1), 0);
         std::vector<std::int32_t> rows;
         for (const auto& [place, unused] : by_place) rows.push_back(place);
         const auto truth = forward(*tools.weights, call, rows, nullptr, reading.window, workspace,
@@ -87,15 +86,15 @@ Result<std::vector<Repetition>> repetitions(const Trace& trace, const TraceReadi
     constexpr std::size_t most = 200;
     std::vector<Repetition> found;
     std::map<std::tuple<int, int, int, int, bool>, int> first;
-    std::vector<float> one(at(trace.vocab));
-    std::vector<float> other(at(trace.vocab));
+    std::vector<float> one(as_index(trace.vocab));
+    std::vector<float> other(as_index(trace.vocab));
     for (int i = 0; i < static_cast<int>(cells.size()) && found.size() < most; ++i) {
-        const LogitCell& cell = cells[at(i)];
+        const LogitCell& cell = cells[as_index(i)];
         const ReadRow& row = reading.row(cell.call, cell.row);
         const auto [known, is_new] =
             first.emplace(std::tuple(row.sequence, cell.place, row.start, row.n_real, cell.at_pad), i);
         if (is_new) continue;
-        const LogitCell& earlier = cells[at(known->second)];
+        const LogitCell& earlier = cells[as_index(known->second)];
         DS_TRY(trace.logits->read(earlier.call, earlier.row, earlier.stored, one));
         DS_TRY(trace.logits->read(cell.call, cell.row, cell.stored, other));
         const double error = compare_logits(other, one).relative_error;

@@ -7,16 +7,13 @@
 #include <set>
 
 #include "engine/cache/entry_codec.h"
+#include "engine/core/as_index.h"
 #include "engine/core/quote.h"
 #include "engine/verify/explanations.h"
 
 namespace decodescope {
 
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// How the tokens of a call are numbered when the cache holds something else than it should.
 enum class Numbering { by_text, by_entries };
@@ -37,16 +34,16 @@ void see_kept(const ReplaySituation& now, ReplayRow& row) {
     if (now.reading.window.size == 0) return;
     for (ReplayToken& token : row.tokens) {
         std::erase_if(token.visible, [&](std::int32_t key) {
-            const std::int32_t k = key < row.n_kept() ? row.kept[at(key)].position
-                                                      : row.tokens[at(key - row.n_kept())].key_position;
+            const std::int32_t k = key < row.n_kept() ? row.kept[as_index(key)].position
+                                                      : row.tokens[as_index(key - row.n_kept())].key_position;
             return cell_state(token.query_position, k, now.reading.window) != CellState::visible;
         });
     }
 }
 
-class Rules {
+class ContentRules {
 public:
-    explicit Rules(std::vector<Explanation>& out) : out_(out) {}
+    explicit ContentRules(std::vector<Explanation>& out) : out_(out) {}
 
     /// `keep` says what the row goes on from instead.
     void add(FaultKind kind, const std::string& summary,
@@ -87,8 +84,8 @@ std::vector<std::pair<int, int>> others(const ReplaySituation& here) {
          row = &here.reading.row(row->from_call, row->from_row))
         own.emplace(row->from_call, row->from_row);
     for (int c = here.call - 1; c >= 0 && found.size() < most; --c) {
-        for (int b = 0; b < static_cast<int>(here.after[at(c)].size()); ++b) {
-            if (here.after[at(c)][at(b)].empty() || own.contains({c, b})) continue;
+        for (int b = 0; b < static_cast<int>(here.after[as_index(c)].size()); ++b) {
+            if (here.after[as_index(c)][as_index(b)].empty() || own.contains({c, b})) continue;
             if (met.emplace(b, here.reading.row(c, b).request).second) found.emplace_back(c, b);
         }
     }
@@ -100,12 +97,12 @@ std::string name_of(const ReplaySituation& here, int call, int row) {
     return request.empty() ? fmt::format("row {}", row) : fmt::format("request {}", quote(request));
 }
 
-void add_leftovers(const ReplaySituation& here, Rules& rules) {
+void add_leftovers(const ReplaySituation& here, ContentRules& rules) {
     // A call that verifies drafts says so, or is one of several tokens of which not all were kept.
     const bool speculates = [&] {
         if (here.read().from_call < 0) return false;
         const ReadRow& from = here.reading.row(here.read().from_call, here.read().from_row);
-        return !here.trace.calls[at(here.read().from_call)].accepted.empty() ||
+        return !here.trace.calls[as_index(here.read().from_call)].accepted.empty() ||
                (from.start > 0 && from.n_real > 1 && from.end() > here.read().start);
     }();
     const bool adopted =
@@ -157,7 +154,7 @@ void add_leftovers(const ReplaySituation& here, Rules& rules) {
 
 /// The row's mask has moved with its request, the rows of the cache have not: it sees what another row has
 /// stored, but for as many slots as it has pads itself.
-void add_moved_row(Rules& rules, int call, int row, const std::string& who) {
+void add_moved_row(ContentRules& rules, int call, int row, const std::string& who) {
     Explanation& rule =
         rules.bare(FaultKind::batch, fmt::format("the row goes on from what {} has stored", who));
     rule.amend = [call, row](const ReplaySituation& now, ReplayRow& found) {
@@ -165,7 +162,7 @@ void add_moved_row(Rules& rules, int call, int row, const std::string& who) {
             return now.reading.row(entry.call, entry.row).request == now.reading.row(call, row).request;
         };
         const bool went_on = std::any_of(now.stored.begin(), now.stored.end(), is_theirs);
-        found.kept = went_on ? now.stored : now.after[at(call)][at(row)];
+        found.kept = went_on ? now.stored : now.after[as_index(call)][as_index(row)];
         const std::int32_t hidden = now.read().pads_before;
         found.see([&](std::int32_t query, std::int32_t key) {
             return found.place_of(query) >= 0 && key >= hidden && key <= query;
@@ -198,7 +195,7 @@ void share_block(const ReplaySituation& now, ReplayRow& row, int size, int from,
         ReplayToken token = theirs.tokens[t];
         if (other != now.row) {
             for (std::int32_t& key : token.visible)
-                key = key < theirs.n_kept() ? moved[at(key)]
+                key = key < theirs.n_kept() ? moved[as_index(key)]
                                             : row.n_kept() + first_double + key - theirs.n_kept();
         }
         const auto index = static_cast<std::int32_t>(row.tokens.size());
@@ -211,7 +208,7 @@ void share_block(const ReplaySituation& now, ReplayRow& row, int size, int from,
 }
 
 /// Blocks of `size` slots whose memory is handed out again while a row still reads them.
-void add_reused_blocks(const ReplaySituation& here, Rules& rules) {
+void add_reused_blocks(const ReplaySituation& here, ContentRules& rules) {
     constexpr int most_rows = 16;
     if (here.read().start == 0) return;
     for (int other = 0; other < std::min(here.trace_call().batch, most_rows); ++other) {
@@ -241,7 +238,7 @@ void add_reused_blocks(const ReplaySituation& here, Rules& rules) {
     }
 }
 
-void add_mixtures(const ReplaySituation& here, Rules& rules) {
+void add_mixtures(const ReplaySituation& here, ContentRules& rules) {
     const ReadRow& mine = here.read();
     const bool adopted =
         mine.from_call >= 0 && here.reading.row(mine.from_call, mine.from_row).request != mine.request &&
@@ -255,7 +252,7 @@ void add_mixtures(const ReplaySituation& here, Rules& rules) {
         const bool same_batch = mine.from_call >= 0 && call == mine.from_call;
         const bool beams = same_batch && !here.trace_call().parents.empty();
         const auto theirs = [call = call, row = row](const ReplaySituation& now) -> const ReplayEntries& {
-            return now.after[at(call)][at(row)];
+            return now.after[as_index(call)][as_index(row)];
         };
         if (mine.start > 0) {
             rules.add(adopted      ? FaultKind::prefix
@@ -293,7 +290,7 @@ void add_mixtures(const ReplaySituation& here, Rules& rules) {
 }  // namespace
 
 void add_content_rules(const ReplaySituation& here, std::vector<Explanation>& out) {
-    Rules rules(out);
+    ContentRules rules(out);
     add_leftovers(here, rules);
     add_mixtures(here, rules);
     add_reused_blocks(here, rules);

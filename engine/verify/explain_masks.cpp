@@ -3,19 +3,16 @@
 
 #include <algorithm>
 
+#include "engine/core/as_index.h"
 #include "engine/verify/explanations.h"
 
 namespace decodescope {
 
 namespace {
 
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
-
-class Rules {
+class MaskRules {
 public:
-    explicit Rules(std::vector<Explanation>& out) : out_(out) {}
+    explicit MaskRules(std::vector<Explanation>& out) : out_(out) {}
 
     Explanation& add(FaultKind kind, std::string summary, Amend amend) {
         return add_visibility_rule(out_, kind, std::move(summary), std::move(amend));
@@ -67,7 +64,7 @@ std::string keys(const ReplayRow& row, const ReplayToken& token) {
     return text;
 }
 
-void add_window_rules(const ReplaySituation& here, Rules& rules) {
+void add_window_rules(const ReplaySituation& here, MaskRules& rules) {
     const Window window = here.reading.window;
     const auto with = [&](int size, const std::string& summary) {
         rules.add(FaultKind::window, summary, [size, window](const ReplaySituation&, ReplayRow& row) {
@@ -99,7 +96,7 @@ void add_window_rules(const ReplaySituation& here, Rules& rules) {
     }
 }
 
-void add_capacity_rules(const ReplaySituation& here, Rules& rules) {
+void add_capacity_rules(const ReplaySituation& here, MaskRules& rules) {
     if (here.reading.window.size > 0) return;
     // The room of the cache: stated, else whatever had been stored when things went wrong.
     const int n = static_cast<int>(here.stored.size());
@@ -157,7 +154,7 @@ std::pair<std::string, std::string> describe_length(const ReplaySituation&, cons
 }
 
 void add_mask_rules(const ReplaySituation& here, std::vector<Explanation>& out) {
-    Rules rules(out);
+    MaskRules rules(out);
     // Where there is a window, seeing too much is first of all a matter of the window.
     add_window_rules(here, rules);
     rules.add(FaultKind::mask, "the causal mask is aligned with the upper left corner",
@@ -254,7 +251,7 @@ void add_mask_rules(const ReplaySituation& here, std::vector<Explanation>& out) 
                      if (call.mask_columns != slots) return;
                      row.see([&](std::int32_t query, std::int32_t key) {
                          return key <= query &&
-                                call.attention_mask[at(now.row * call.mask_columns + key)] != 0;
+                                call.attention_mask[as_index(now.row * call.mask_columns + key)] != 0;
                      });
                  })
             .as_stated = true;

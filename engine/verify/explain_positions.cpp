@@ -5,15 +5,12 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/core/as_index.h"
 #include "engine/verify/explanations.h"
 
 namespace decodescope {
 
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Sets the positions of every real token: `position(ordinal among the row's real tokens, place, column)`.
 void place(ReplayRow& row, const std::function<std::int32_t(int, int, int)>& position, bool query = true,
@@ -39,9 +36,9 @@ int n_real_kept(const ReplayRow& row) {
                                           [](const ReplayEntry& entry) { return entry.place >= 0; }));
 }
 
-class Rules {
+class PositionRules {
 public:
-    explicit Rules(std::vector<Explanation>& out) : out_(out) {}
+    explicit PositionRules(std::vector<Explanation>& out) : out_(out) {}
 
     Explanation& add(FaultKind kind, std::string summary, Amend amend) {
         return add_position_rule(out_, kind, std::move(summary), std::move(amend));
@@ -86,7 +83,7 @@ std::pair<std::string, std::string> describe_positions(const ReplaySituation&, c
 }
 
 void add_position_rules(const ReplaySituation& here, std::vector<Explanation>& out) {
-    Rules rules(out);
+    PositionRules rules(out);
     const ModelConfig& config = here.config;
     if (const Window window = here.reading.window; window.size > 0) {
         // Where a window is full, what is stored no longer grows.
@@ -172,7 +169,7 @@ void add_position_rules(const ReplaySituation& here, std::vector<Explanation>& o
                      const TraceCall& call = now.trace_call();
                      if (call.position_ids.empty()) return;
                      place(row, [&](int, int, int column) {
-                         return call.position_ids[at(now.row * call.width + column)];
+                         return call.position_ids[as_index(now.row * call.width + column)];
                      });
                  })
             .as_stated = true;
@@ -181,7 +178,7 @@ void add_position_rules(const ReplaySituation& here, std::vector<Explanation>& o
 
 std::vector<Explanation> searched_explanations(const ReplaySituation& here) {
     std::vector<Explanation> out;
-    Rules rules(out);
+    PositionRules rules(out);
     // Far enough for every count that a program may confuse with a position.
     constexpr int reach = 64;
     const int start = here.read().start;
@@ -206,7 +203,7 @@ std::vector<Explanation> searched_explanations(const ReplaySituation& here) {
                                ReplayEntries kept;
                                const int n = row.n_kept();
                                for (int i = 0; i < n; ++i)
-                                   if (keep(i, n)) kept.push_back(row.kept[at(i)]);
+                                   if (keep(i, n)) kept.push_back(row.kept[as_index(i)]);
                                row.kept = std::move(kept);
                                see_all_kept(row);
                                if (!count) return;

@@ -6,15 +6,12 @@
 #include <set>
 #include <tuple>
 
+#include "engine/core/as_index.h"
 #include "engine/verify/replay_store.h"
 
 namespace decodescope {
 
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 std::vector<SlotRange> ranges_of(std::vector<std::int32_t> slots) {
     std::sort(slots.begin(), slots.end());
@@ -42,7 +39,7 @@ void ReplayRow::see(const std::function<bool(std::int32_t, std::int32_t)>& sees)
 }
 
 std::int32_t ReplayRow::place_of(std::int32_t key) const {
-    return key < n_kept() ? kept[at(key)].place : tokens[at(key - n_kept())].place;
+    return key < n_kept() ? kept[as_index(key)].place : tokens[as_index(key - n_kept())].place;
 }
 
 struct Replayer::State {
@@ -66,7 +63,7 @@ struct Replayer::State {
 
     State(const Trace& trace_in, const TraceReading& reading_in, DiagnosisTools tools_in)
         : trace(trace_in), reading(reading_in), tools(std::move(tools_in)), workspace(tools.ledger) {
-        for (const TraceCall& call : trace.calls) after.emplace_back(at(call.batch));
+        for (const TraceCall& call : trace.calls) after.emplace_back(as_index(call.batch));
         const ModelConfig& shape = config();
         store = std::make_unique<ReplayStore>(KvShape{shape.n_layer, 1, shape.n_kv_head, shape.head_dim},
                                               tools.ledger);
@@ -76,13 +73,13 @@ struct Replayer::State {
 
     const ReplayEntries& stored(int call, int row) const {
         const ReadRow& read = reading.row(call, row);
-        return read.from_call < 0 ? nothing : after[at(read.from_call)][at(read.from_row)];
+        return read.from_call < 0 ? nothing : after[as_index(read.from_call)][as_index(read.from_row)];
     }
     /// What the same row held after the latest call that had it.
     const ReplayEntries& occupant(int call, int row) const {
         for (int c = call - 1; c >= 0; --c) {
-            if (row < trace.calls[at(c)].batch && !after[at(c)][at(row)].empty())
-                return after[at(c)][at(row)];
+            if (row < trace.calls[as_index(c)].batch && !after[as_index(c)][as_index(row)].empty())
+                return after[as_index(c)][as_index(row)];
         }
         return nothing;
     }
@@ -137,7 +134,8 @@ public:
         }
     }
     void plan(const CallTokens&, const KvCache*, AttentionPlan& plan) override {
-        plan.amend(n_slot_, [&](int, int q, std::vector<SlotRange>& visible) { visible = visible_[at(q)]; });
+        plan.amend(n_slot_,
+                   [&](int, int q, std::vector<SlotRange>& visible) { visible = visible_[as_index(q)]; });
     }
     HeadOrder head_order(const CallTokens&, const KvCache*) override {
         if (explanation_ == nullptr || !explanation_->heads) return HeadOrder::grouped;
@@ -156,23 +154,24 @@ public:
 
 private:
     void narrow(std::span<float> qkv) const {
-        const auto width = at(config_.qkv_width());
+        const auto width = as_index(config_.qkv_width());
         for (std::size_t token = 0; token < qkv.size() / width; ++token) {
             for (int h = 0; h < 2 * config_.n_kv_head; ++h) {
-                explanation_->stored_as(qkv.subspan(
-                    token * width + at(config_.q_width() + h * config_.head_dim), at(config_.head_dim)));
+                explanation_->stored_as(
+                    qkv.subspan(token * width + as_index(config_.q_width() + h * config_.head_dim),
+                                as_index(config_.head_dim)));
             }
         }
     }
     /// [head, token, i] read as [token, head, i].
     void merge(std::span<float> mixed) const {
         std::size_t first = 0;
-        const auto width = at(config_.q_width());
-        const auto d = at(config_.head_dim);
+        const auto width = as_index(config_.q_width());
+        const auto d = as_index(config_.head_dim);
         for (const ReplayRow& row : rows_) {
             const std::size_t n = row.tokens.size();
             std::vector<float> wrong;
-            for (std::size_t h = 0; h < at(config_.n_head); ++h) {
+            for (std::size_t h = 0; h < as_index(config_.n_head); ++h) {
                 for (std::size_t t = 0; t < n; ++t) {
                     const auto from = mixed.subspan((first + t) * width + h * d, d);
                     wrong.insert(wrong.end(), from.begin(), from.end());
@@ -216,7 +215,7 @@ Replayer::Places Replayer::background(int call) const {
     std::set<std::pair<int, int>> places;
     std::set<std::pair<int, std::string>> met;
     for (int c = call - 1; c >= 0; --c) {
-        for (int b = 0; b < state_->trace.calls[at(c)].batch; ++b) {
+        for (int b = 0; b < state_->trace.calls[as_index(c)].batch; ++b) {
             const ReadRow& read = state_->reading.row(c, b);
             // The newest of every row and request.
             if (read.n_fed == 0 || !met.emplace(b, read.request).second) continue;
@@ -225,7 +224,7 @@ Replayer::Places Replayer::background(int call) const {
         }
     }
     for (int b = 0;
-         call < static_cast<int>(state_->trace.calls.size()) && b < state_->trace.calls[at(call)].batch;
+         call < static_cast<int>(state_->trace.calls.size()) && b < state_->trace.calls[as_index(call)].batch;
          ++b) {
         for (const auto& place : lineage(call, b)) places.insert(place);
     }
@@ -233,7 +232,7 @@ Replayer::Places Replayer::background(int call) const {
 }
 
 ReplayRow Replayer::State::right_row(int call, int row) const {
-    const TraceCall& fed = trace.calls[at(call)];
+    const TraceCall& fed = trace.calls[as_index(call)];
     const ReadRow& read = reading.row(call, row);
     ReplayRow right;
     for (const ReplayEntry& entry : stored(call, row)) {
@@ -241,13 +240,13 @@ ReplayRow Replayer::State::right_row(int call, int row) const {
     }
     for (int t = 0; t < read.n_fed; ++t) {
         ReplayToken token;
-        token.token = fed.input_ids[at(row * fed.width + t)];
-        token.place = read.places[at(t)];
+        token.token = fed.input_ids[as_index(row * fed.width + t)];
+        token.place = read.places[as_index(t)];
         token.query_position = std::max(token.place, 0);
         // Where a pad is put matters only to those who wrongly see it: as the program says, if it does.
         if (token.place < 0 && !fed.position_ids.empty()) {
             token.query_position =
-                std::clamp(fed.position_ids[at(row * fed.width + t)], 0, config().n_positions - 1);
+                std::clamp(fed.position_ids[as_index(row * fed.width + t)], 0, config().n_positions - 1);
         }
         token.key_position = token.query_position;
         right.tokens.push_back(token);
@@ -282,7 +281,7 @@ bool Replayer::changes(int call, int row, const Explanation& explanation) const 
     const auto slots = [](const ReplayRow& of, const ReplayToken& token) {
         std::vector<std::int32_t> seen;
         for (const std::int32_t key : token.visible)
-            seen.push_back(key < of.n_kept() ? of.kept[at(key)].slot : -1 - (key - of.n_kept()));
+            seen.push_back(key < of.n_kept() ? of.kept[as_index(key)].slot : -1 - (key - of.n_kept()));
         return seen;
     };
     if (other.spare != right.spare || other.tokens.size() != right.tokens.size()) return true;
@@ -298,7 +297,7 @@ bool Replayer::changes(int call, int row, const Explanation& explanation) const 
 
 Result<bool> Replayer::State::run_call(int call, const std::vector<int>& rows,
                                        const Explanation* explanation) {
-    const TraceCall& fed = trace.calls[at(call)];
+    const TraceCall& fed = trace.calls[as_index(call)];
     std::vector<ReplayRow> replayed;
     const int base = store->n_used();
     int n_spare = 0;
@@ -314,7 +313,7 @@ Result<bool> Replayer::State::run_call(int call, const std::vector<int>& rows,
                 if (position < 0 || position >= config().n_positions) return false;
             }
             const int sampled =
-                fed.logits_columns.empty() ? reading.row(call, b).sampled : fed.logits_columns[at(b)];
+                fed.logits_columns.empty() ? reading.row(call, b).sampled : fed.logits_columns[as_index(b)];
             if (fed.logits == LogitRows::all ||
                 (fed.logits == LogitRows::last && static_cast<int>(t) == sampled)) {
                 logit_rows.push_back(tokens.n_token());
@@ -330,7 +329,7 @@ Result<bool> Replayer::State::run_call(int call, const std::vector<int>& rows,
     for (const ReplayRow& row : replayed) {
         const auto slot_of = [&](std::int32_t key) {
             if (key >= row.n_kept()) return first + key - row.n_kept();
-            const std::int32_t slot = row.kept[at(key)].slot;
+            const std::int32_t slot = row.kept[as_index(key)].slot;
             return slot >= 0 ? slot : first - 1 - slot;
         };
         for (const ReplayToken& token : row.tokens) {
@@ -346,21 +345,21 @@ Result<bool> Replayer::State::run_call(int call, const std::vector<int>& rows,
     const auto output = forward(*tools.weights, tokens, logit_rows, store.get(), {}, workspace,
                                 *tools.backend, tools.stop, &hook);
     if (!output) return output.error();
-    const auto vocab = at(config().vocab);
+    const auto vocab = as_index(config().vocab);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const auto from = output->logits.subspan(i * vocab, vocab);
         logits[wanted[i]].assign(from.begin(), from.end());
     }
     int slot = base;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        ReplayEntries& entries = after[at(call)][at(rows[i])];
+        ReplayEntries& entries = after[as_index(call)][as_index(rows[i])];
         done.push_back({call, rows[i], 0, std::move(entries)});
         entries = replayed[i].kept;
         for (ReplayEntry& entry : entries)
             if (entry.slot < 0) entry.slot = slot - 1 - entry.slot;
         const auto n = static_cast<int>(replayed[i].tokens.size());
         for (int t = 0; t < std::min(n, reading.row(call, rows[i]).n_fed); ++t) {
-            const ReplayToken& token = replayed[i].tokens[at(t)];
+            const ReplayToken& token = replayed[i].tokens[as_index(t)];
             entries.push_back({slot + t, token.place, token.key_position, call, rows[i]});
         }
         slot += n;
@@ -394,7 +393,7 @@ void Replayer::back_to(std::size_t mark) {
     while (state_->done.size() > mark) {
         State::Done& last = state_->done.back();
         freed += last.n_slot;
-        state_->after[at(last.call)][at(last.row)] = std::move(last.before);
+        state_->after[as_index(last.call)][as_index(last.row)] = std::move(last.before);
         for (int t = 0; t < last.n_slot; ++t) state_->logits.erase({last.call, last.row, t});
         state_->done.pop_back();
     }

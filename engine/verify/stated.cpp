@@ -9,31 +9,28 @@
 #include <numeric>
 #include <set>
 
+#include "engine/core/as_index.h"
 #include "engine/core/quote.h"
 
 namespace decodescope {
 
 namespace {
 
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
-
 std::string plural(std::int64_t n, const char* what) {
     if (n != 1 && std::string_view(what) == "entry") return fmt::format("{} entries", n);
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-class Judge {
+class StatementJudge {
 public:
-    Judge(const Trace& trace, const TraceReading& reading, const ModelConfig& config)
+    StatementJudge(const Trace& trace, const TraceReading& reading, const ModelConfig& config)
         : trace_(trace), reading_(reading), config_(config) {
-        for (const TraceCall& call : trace_.calls) shift_.emplace_back(at(call.batch), unknown_shift);
+        for (const TraceCall& call : trace_.calls) shift_.emplace_back(as_index(call.batch), unknown_shift);
     }
 
     std::vector<StatedFault> judge() {
         for (int c = 0; c < static_cast<int>(trace_.calls.size()); ++c) {
-            const TraceCall& call = trace_.calls[at(c)];
+            const TraceCall& call = trace_.calls[as_index(c)];
             for (int b = 0; b < call.batch; ++b) {
                 const ReadRow& row = reading_.row(c, b);
                 if (row.n_real == 0) continue;
@@ -60,12 +57,12 @@ private:
     }
 
     void tokens(int c, int b, const ReadRow& row) {
-        const TraceCall& call = trace_.calls[at(c)];
+        const TraceCall& call = trace_.calls[as_index(c)];
         if (row.mismatch >= 0) {
-            const int place = row.places[at(row.mismatch)];
+            const int place = row.places[as_index(row.mismatch)];
             add(FaultKind::content, c, b, row.mismatch, "input ids",
                 fmt::format("token {} of the text, id {}", place, reading_.token(row, place)),
-                fmt::format("id {}", call.input_ids[at(b * call.width + row.mismatch)]));
+                fmt::format("id {}", call.input_ids[as_index(b * call.width + row.mismatch)]));
         }
         if (row.start > 0 && row.no_cache) {
             add(FaultKind::capacity, c, b, -1, "input ids",
@@ -83,16 +80,16 @@ private:
 
     bool speculated(const ReadRow& row) const {
         if (row.from_call < 0) return false;
-        return !trace_.calls[at(row.from_call)].accepted.empty();
+        return !trace_.calls[as_index(row.from_call)].accepted.empty();
     }
 
     /// Entries that the row may hold before the call: real ones, or slots with pads; less where a window lets
     /// go.
     void lengths(int c, int b, const ReadRow& row) {
-        const TraceCall& call = trace_.calls[at(c)];
+        const TraceCall& call = trace_.calls[as_index(c)];
         if (is_without_cache(call)) return;
         if (!call.cache_length_before.empty()) {
-            const std::int64_t found = call.cache_length_before[at(b)];
+            const std::int64_t found = call.cache_length_before[as_index(b)];
             const std::int64_t most = row.start + row.pads_before;
             const int window = reading_.window.size;
             const std::int64_t least = window > 0 ? std::min(row.start, window - 1) : row.start;
@@ -106,13 +103,13 @@ private:
             }
         }
         if (call.cache_length_after.empty() || !call.error.empty()) return;
-        const std::int64_t after = call.cache_length_after[at(b)];
+        const std::int64_t after = call.cache_length_after[as_index(b)];
         if (call.cache_capacity && after > *call.cache_capacity) {
             add(FaultKind::capacity, c, b, -1, "cache length",
                 fmt::format("at most {} entries", *call.cache_capacity), plural(after, "entry"));
         }
         if (call.cache_length_before.empty() || reading_.window.size > 0) return;
-        const std::int64_t before = call.cache_length_before[at(b)];
+        const std::int64_t before = call.cache_length_before[as_index(b)];
         if (after < before + row.n_real && call.cache_capacity && after == *call.cache_capacity) {
             add(FaultKind::capacity, c, b, -1, "cache length",
                 fmt::format("{} or a refusal", plural(before + row.n_real, "entry")),
@@ -127,7 +124,7 @@ private:
         if (row.start > 0) return speculated(row) ? FaultKind::rollback : FaultKind::content;
         // A beginning that is not empty: of whom are the entries?
         for (int earlier = c - 1; earlier >= 0; --earlier) {
-            if (b >= trace_.calls[at(earlier)].batch) continue;
+            if (b >= trace_.calls[as_index(earlier)].batch) continue;
             const ReadRow& before = reading_.row(earlier, b);
             if (before.n_real == 0) continue;
             if (before.request == row.request && row.end() > before.end()) return FaultKind::content;
@@ -138,35 +135,35 @@ private:
     }
 
     void positions(int c, int b, const ReadRow& row) {
-        const TraceCall& call = trace_.calls[at(c)];
+        const TraceCall& call = trace_.calls[as_index(c)];
         if (call.position_ids.empty()) return;
         const int inherited =
-            row.from_call >= 0 ? shift_[at(row.from_call)][at(row.from_row)] : unknown_shift;
+            row.from_call >= 0 ? shift_[as_index(row.from_call)][as_index(row.from_row)] : unknown_shift;
         int shift = inherited;
         // What an earlier call of the row did not keep to is no shift.
         bool uniform = row.from_call < 0 || inherited != unknown_shift ||
-                       trace_.calls[at(row.from_call)].position_ids.empty();
+                       trace_.calls[as_index(row.from_call)].position_ids.empty();
         int first = -1;
         for (int t = 0; t < call.width; ++t) {
-            if (row.places[at(t)] < 0) continue;
-            const int by = call.position_ids[at(b * call.width + t)] - row.places[at(t)];
+            if (row.places[as_index(t)] < 0) continue;
+            const int by = call.position_ids[as_index(b * call.width + t)] - row.places[as_index(t)];
             if (shift == unknown_shift) shift = by;
             uniform = uniform && by == shift;
             if (by != 0 && first < 0) first = t;
         }
-        shift_[at(c)][at(b)] = uniform ? shift : unknown_shift;
+        shift_[as_index(c)][as_index(b)] = uniform ? shift : unknown_shift;
         if (first < 0) return;
         // Rotary attention knows distances only.
         const bool harmless = config_.rotary && uniform;
-        const int place = row.places[at(first)];
-        const int used = call.position_ids[at(b * call.width + first)];
+        const int place = row.places[as_index(first)];
+        const int used = call.position_ids[as_index(b * call.width + first)];
         add(position_kind(c, b, row, used - place), c, b, first, "position ids",
             fmt::format("position {}", place), fmt::format("position {}", used), harmless);
     }
 
     FaultKind position_kind(int c, int b, const ReadRow& row, int by) const {
         if (by != 0 && by == row.pads_before + row.n_pad) return FaultKind::padding;
-        if (row.start == 0 && c > 0 && b < trace_.calls[at(c - 1)].batch) {
+        if (row.start == 0 && c > 0 && b < trace_.calls[as_index(c - 1)].batch) {
             if (by > 0 && by == reading_.row(c - 1, b).end()) return FaultKind::isolation;
         }
         if (reading_.window.size > 0 && row.start + by <= reading_.window.size && by < 0 &&
@@ -188,12 +185,12 @@ private:
                 pad.pop_back();
             }
         }
-        for (int t = 0; t < row.n_fed; ++t) pad.push_back(row.places[at(t)] < 0);
+        for (int t = 0; t < row.n_fed; ++t) pad.push_back(row.places[as_index(t)] < 0);
         return pad;
     }
 
     void mask(int c, int b, const ReadRow& row) {
-        const TraceCall& call = trace_.calls[at(c)];
+        const TraceCall& call = trace_.calls[as_index(c)];
         if (!call.mask_known || reading_.window.size > 0) return;
         const auto pad = pads(c, b);
         // Behind the last token a pad is in nobody's past.
@@ -206,8 +203,8 @@ private:
             }
             return;
         }
-        const std::uint8_t* visible = call.attention_mask.data() + at(b * call.mask_columns);
-        if (at(call.mask_columns) < pad.size()) {
+        const std::uint8_t* visible = call.attention_mask.data() + as_index(b * call.mask_columns);
+        if (as_index(call.mask_columns) < pad.size()) {
             if (n_pad > 0) {
                 add(FaultKind::padding, c, b, -1, "attention mask", plural(std::ssize(pad), "column"),
                     plural(call.mask_columns, "column"));
@@ -216,15 +213,15 @@ private:
         }
         // A mask may be wider than this row, where other rows of the batch are longer.
         if (!call.cache_length_before.empty() && !is_without_cache(call) &&
-            call.cache_length_before[at(b)] + row.n_fed != std::ssize(pad))
+            call.cache_length_before[as_index(b)] + row.n_fed != std::ssize(pad))
             return;
         int seen = 0;
         int hidden = 0;
         int spare = 0;
         for (int i = 0; i < call.mask_columns; ++i) {
-            const bool in_use = at(i) < pad.size();
-            seen += in_use && pad[at(i)] && visible[i] != 0;
-            hidden += in_use && !pad[at(i)] && visible[i] == 0;
+            const bool in_use = as_index(i) < pad.size();
+            seen += in_use && pad[as_index(i)] && visible[i] != 0;
+            hidden += in_use && !pad[as_index(i)] && visible[i] == 0;
             spare += !in_use && visible[i] != 0;
         }
         if (seen > 0) {
@@ -240,16 +237,16 @@ private:
     }
 
     void column(int c, int b, const ReadRow& row) {
-        const TraceCall& call = trace_.calls[at(c)];
+        const TraceCall& call = trace_.calls[as_index(c)];
         if (call.logits_columns.empty()) return;
-        const int read = call.logits_columns[at(b)];
-        if (read < 0 || row.places[at(read)] >= 0) return;
+        const int read = call.logits_columns[as_index(b)];
+        if (read < 0 || row.places[as_index(read)] >= 0) return;
         add(FaultKind::padding, c, b, read, "logits", fmt::format("read at column {}", row.sampled),
             fmt::format("read at column {}, a pad", read));
     }
 
     void bytes(int c) {
-        const TraceCall& call = trace_.calls[at(c)];
+        const TraceCall& call = trace_.calls[as_index(c)];
         if (!call.cache_bytes || call.cache_length_after.empty() || !call.error.empty()) return;
         const std::int64_t slots_held =
             std::accumulate(call.cache_length_after.begin(), call.cache_length_after.end(), std::int64_t{0});
@@ -285,7 +282,7 @@ private:
     /// Slots of f32 entries that the bytes reserved last amount to; 0 = unknown.
     std::int64_t reserved_slots(int c) const {
         for (; c >= 0; --c) {
-            if (const auto& bytes = trace_.calls[at(c)].cache_bytes_reserved)
+            if (const auto& bytes = trace_.calls[as_index(c)].cache_bytes_reserved)
                 return *bytes / config_.kv_bytes_per_token(DType::f32);
         }
         return 0;
@@ -299,7 +296,7 @@ private:
     }
 
     void failure(int c) {
-        const TraceCall& call = trace_.calls[at(c)];
+        const TraceCall& call = trace_.calls[as_index(c)];
         if (call.error.empty()) return;
         bool full = false;
         bool appends = false;
@@ -309,8 +306,9 @@ private:
             const ReadRow& row = reading_.row(c, b);
             appends = appends || row.start > 0;
             others = others || (row.start == 0 && c > 0);
-            const std::int64_t before = call.cache_length_before.empty() ? row.start + row.pads_before
-                                                                         : call.cache_length_before[at(b)];
+            const std::int64_t before = call.cache_length_before.empty()
+                                            ? row.start + row.pads_before
+                                            : call.cache_length_before[as_index(b)];
             needed += before + row.n_fed;
             full = full || (call.cache_capacity && before + row.n_fed > *call.cache_capacity) ||
                    row.end() > config_.n_positions;
@@ -358,7 +356,7 @@ std::string StatedFault::sentence() const {
 
 std::vector<StatedFault> stated_faults(const Trace& trace, const TraceReading& reading,
                                        const ModelConfig& config) {
-    return Judge(trace, reading, config).judge();
+    return StatementJudge(trace, reading, config).judge();
 }
 
 std::vector<VerdictEvidence> stated_rights(const Trace& trace, const std::vector<StatedFault>& faults) {

@@ -8,16 +8,11 @@
 #include <map>
 #include <set>
 
+#include "engine/core/as_index.h"
+
 namespace decodescope {
 
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
-
-/// Above this a difference is not taken for a narrower type without a replay that shows it.
-constexpr double most_precision = 0.05;
 
 void find_first_wrong(const std::vector<LogitCell>& cells, Structure& s) {
     // The noise is that of the first call, unless that is wrong already.
@@ -35,15 +30,15 @@ void find_first_wrong(const std::vector<LogitCell>& cells, Structure& s) {
     s.first_wrong = above(limit);
     if (s.first_wrong < 0) s.first_wrong = above(s.limit);
     if (s.first_wrong < 0) return;
-    s.first_place = cells[at(s.first_wrong)].place;
+    s.first_place = cells[as_index(s.first_wrong)].place;
     s.floor = 0;
-    for (int i = 0; i < s.first_wrong; ++i) s.floor = std::max(s.floor, cells[at(i)].error());
+    for (int i = 0; i < s.first_wrong; ++i) s.floor = std::max(s.floor, cells[as_index(i)].error());
 }
 
 /// Worst error of every call from the first wrong one on, among the rows that are wrong there.
 void judge_course(const std::vector<LogitCell>& cells, Structure& s) {
     std::map<int, double> by_call;
-    for (std::size_t i = at(s.first_wrong); i < cells.size(); ++i) {
+    for (std::size_t i = as_index(s.first_wrong); i < cells.size(); ++i) {
         double& worst = by_call[cells[i].call];
         worst = std::max(worst, cells[i].error());
     }
@@ -110,7 +105,7 @@ void describe(const Trace& trace, const TraceReading& reading, const std::vector
                 n_wrong, cells.size(), worst->call, worst->row, worst->column, worst->error(),
                 worst->comparison.kl_divergence, n_flip),
             false);
-        const LogitCell& first = cells[at(s.first_wrong)];
+        const LogitCell& first = cells[as_index(s.first_wrong)];
         const ReadRow& row = reading.row(first.call, first.row);
         say("onset",
             fmt::format(
@@ -169,9 +164,9 @@ Structure structure_of(const Trace& trace, const TraceReading& reading, const Mo
     for (const auto& [call, error] : appended) s.appended_least = std::min(s.appended_least, error);
     for (const Repetition& pair : repeated) {
         // Batch mates of the same call share what went wrong; only another call is a repetition.
-        if (cells[at(pair.first)].call == cells[at(pair.second)].call) continue;
-        const TraceCall& one = trace.calls[at(cells[at(pair.first)].call)];
-        const TraceCall& other = trace.calls[at(cells[at(pair.second)].call)];
+        if (cells[as_index(pair.first)].call == cells[as_index(pair.second)].call) continue;
+        const TraceCall& one = trace.calls[as_index(cells[as_index(pair.first)].call)];
+        const TraceCall& other = trace.calls[as_index(cells[as_index(pair.second)].call)];
         if (one.batch != other.batch) {
             s.other_neighbours = std::max(s.other_neighbours.value_or(0), pair.error);
             continue;
@@ -182,8 +177,8 @@ Structure structure_of(const Trace& trace, const TraceReading& reading, const Mo
         }
         s.repeats = true;
         s.unrepeatable = std::max(s.unrepeatable, pair.error);
-        s.chance = s.chance || (pair.error > s.limit && cells[at(pair.first)].error() > s.limit &&
-                                cells[at(pair.second)].error() > s.limit);
+        s.chance = s.chance || (pair.error > s.limit && cells[as_index(pair.first)].error() > s.limit &&
+                                cells[as_index(pair.second)].error() > s.limit);
     }
     if (s.worst > s.limit) {
         find_first_wrong(cells, s);
@@ -192,7 +187,7 @@ Structure structure_of(const Trace& trace, const TraceReading& reading, const Mo
                                           [](const LogitCell& cell) { return !std::isfinite(cell.error()); });
             s.first_wrong = static_cast<int>(bad - cells.begin());
         }
-        const LogitCell& first = cells[at(s.first_wrong)];
+        const LogitCell& first = cells[as_index(s.first_wrong)];
         s.guessed = reading.row(first.call, first.row).guessed;
         judge_course(cells, s);
         judge_rows(trace, reading, cells, s);

@@ -10,6 +10,9 @@
 
 namespace decodescope {
 
+/// Above this a difference is not taken for a narrower type without a replay that shows it.
+inline constexpr double most_precision = 0.05;
+
 /// When the errors of a run begin, where, and how they go on: what decides besides replays. Errors are
 /// largest differences over the standard deviation.
 struct Structure {

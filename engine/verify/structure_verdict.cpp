@@ -5,18 +5,12 @@
 #include <cmath>
 #include <set>
 
+#include "engine/core/as_index.h"
 #include "engine/verify/structure.h"
 
 namespace decodescope {
 
 namespace {
-
-/// Above this a difference is not taken for a narrower type without a replay that shows it.
-constexpr double most_precision = 0.05;
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 const char* type_of(double error) {
     return error <= 4e-3 ? "f16" : error <= 3e-2 ? "bf16" : "8-bit codes";
@@ -31,10 +25,10 @@ bool logits_are_narrow(const Trace& trace) {
     return false;
 }
 
-class Judge {
+class StructureJudge {
 public:
-    Judge(const Structure& s, const Trace& trace, const TraceReading& reading, const ModelConfig& config,
-          const std::vector<StatedFault>& stated, Verdict& verdict)
+    StructureJudge(const Structure& s, const Trace& trace, const TraceReading& reading,
+                   const ModelConfig& config, const std::vector<StatedFault>& stated, Verdict& verdict)
         : s_(s), trace_(trace), reading_(reading), config_(config), stated_(stated), verdict_(verdict) {}
 
     void judge() {
@@ -206,7 +200,7 @@ private:
 
 void judge_structure(const Structure& structure, const Trace& trace, const TraceReading& reading,
                      const ModelConfig& config, const std::vector<StatedFault>& stated, Verdict& verdict) {
-    Judge(structure, trace, reading, config, stated, verdict).judge();
+    StructureJudge(structure, trace, reading, config, stated, verdict).judge();
 }
 
 BlindSpot blind_spot(const Trace& trace, const TraceReading& reading, const ModelConfig& config) {
@@ -223,7 +217,7 @@ BlindSpot blind_spot(const Trace& trace, const TraceReading& reading, const Mode
         bool appends = false;
         for (const ReadRow& row : reading.calls[c]) {
             for (int t = 0; t < static_cast<int>(row.places.size()); ++t) {
-                if (row.places[at(t)] >= 0) ids.insert(reading.token(row, row.places[at(t)]));
+                if (row.places[as_index(t)] >= 0) ids.insert(reading.token(row, row.places[as_index(t)]));
             }
             if (row.n_real == 0) continue;
             chunks = chunks || row.n_real > 1;

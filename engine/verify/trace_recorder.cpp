@@ -7,13 +7,11 @@
 #include <limits>
 #include <numeric>
 
+#include "engine/core/as_index.h"
+
 namespace decodescope {
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// "A" .. "Z", "AA", ...
 std::string request_name(int request) {
@@ -37,13 +35,13 @@ public:
 
     DType dtype(int) const override { return DType::f32; }
     Result<void> read(int call, int row, int column, std::span<float> out) const override {
-        if (call < 0 || index(call) >= calls_.size() || out.size() != index(vocab_))
+        if (call < 0 || as_index(call) >= calls_.size() || out.size() != as_index(vocab_))
             return Error{ErrorKind::internal, "Recorded logits: there is no such call."};
-        const CallLogits& here = calls_[index(call)];
+        const CallLogits& here = calls_[as_index(call)];
         const std::int64_t cell = std::int64_t{row} * here.width + column;
-        if (row < 0 || column < 0 || column >= here.width || index(cell) >= here.kept.size())
+        if (row < 0 || column < 0 || column >= here.width || as_index(cell) >= here.kept.size())
             return Error{ErrorKind::internal, "Recorded logits: there is no such row or column."};
-        const std::int32_t kept = here.kept[index(cell)];
+        const std::int32_t kept = here.kept[as_index(cell)];
         if (kept < 0) {
             std::fill(out.begin(), out.end(), std::numeric_limits<float>::quiet_NaN());
         } else {
@@ -66,8 +64,8 @@ void TraceRecorder::reordered(std::span<const int> parents) {
     std::vector<Row> rows;
     parents_.clear();
     for (const int parent : parents) {
-        rows.push_back(rows_[index(parent)]);
-        parents_.push_back(before[index(parent)]);
+        rows.push_back(rows_[as_index(parent)]);
+        parents_.push_back(before[as_index(parent)]);
     }
     rows_ = std::move(rows);
 }
@@ -75,8 +73,8 @@ void TraceRecorder::reordered(std::span<const int> parents) {
 void TraceRecorder::verified(int row, int n_accepted) {
     if (calls_.empty()) return;
     TraceCall& call = calls_.back();
-    call.accepted.resize(index(call.batch), 0);
-    call.accepted[index(row)] = n_accepted;
+    call.accepted.resize(as_index(call.batch), 0);
+    call.accepted[as_index(row)] = n_accepted;
 }
 
 void TraceRecorder::called(const SeenCall& seen) {
@@ -88,7 +86,7 @@ void TraceRecorder::called(const SeenCall& seen) {
                                   [](const CacheCounts& before) { return before.length == 0; });
     if (!anew) call.parents = std::move(parents_);
     parents_.clear();
-    rows_.resize(index(call.batch));
+    rows_.resize(as_index(call.batch));
     add_rows(seen, call);
     add_mask(seen, call);
     if (seen.cache != nullptr) add_cache(seen, call);
@@ -99,24 +97,24 @@ void TraceRecorder::called(const SeenCall& seen) {
 }
 
 void TraceRecorder::add_rows(const SeenCall& seen, TraceCall& call) {
-    const std::size_t cells = index(std::int64_t{call.batch} * call.width);
+    const std::size_t cells = as_index(std::int64_t{call.batch} * call.width);
     call.input_ids.assign(cells, 0);
     call.real.assign(cells, 0);
     call.position_ids.assign(cells, 0);
     auto& requests = requests_.emplace_back();
     for (int b = 0; b < call.batch; ++b) {
-        const CallRow& row = seen.rows[index(b)];
+        const CallRow& row = seen.rows[as_index(b)];
         requests.push_back(row.request);
         call.text_start.push_back(row.text_start);
         call.logits_columns.push_back(row.read_token);
-        std::size_t cell = index(std::int64_t{b} * call.width);
+        std::size_t cell = as_index(std::int64_t{b} * call.width);
         for (int i = seen.call.begin(b); i < seen.call.end(b); ++i, ++cell) {
-            call.input_ids[cell] = seen.call.tokens()[index(i)];
-            call.real[cell] = seen.call.positions()[index(i)] != slot_padding;
-            call.position_ids[cell] = seen.query_positions[index(i)];
+            call.input_ids[cell] = seen.call.tokens()[as_index(i)];
+            call.real[cell] = seen.call.positions()[as_index(i)] != slot_padding;
+            call.position_ids[cell] = seen.query_positions[as_index(i)];
         }
-        const CacheCounts before = seen.before[index(b)];
-        const CacheCounts after = seen.after[index(b)];
+        const CacheCounts before = seen.before[as_index(b)];
+        const CacheCounts after = seen.after[as_index(b)];
         call.cache_length_before.push_back(before.length);
         call.cache_length_after.push_back(after.length);
     }
@@ -132,11 +130,11 @@ void TraceRecorder::add_mask(const SeenCall& seen, TraceCall& call) const {
     call.mask_known = true;
     for (int b = 0; b < call.batch; ++b)
         call.mask_columns = std::max(call.mask_columns, static_cast<int>(slots_of(b).size()));
-    call.attention_mask.assign(index(std::int64_t{call.batch} * call.mask_columns), 0);
+    call.attention_mask.assign(as_index(std::int64_t{call.batch} * call.mask_columns), 0);
     for (int b = 0; b < call.batch; ++b) {
-        std::uint8_t* mask = call.attention_mask.data() + index(std::int64_t{b} * call.mask_columns);
+        std::uint8_t* mask = call.attention_mask.data() + as_index(std::int64_t{b} * call.mask_columns);
         const auto held = slots_of(b);
-        const std::int32_t masked = seen.rows[index(b)].masked;
+        const std::int32_t masked = seen.rows[as_index(b)].masked;
         for (std::size_t slot = 0; slot < held.size(); ++slot)
             mask[slot] = masked < 0 ? held[slot] >= 0 : static_cast<std::int32_t>(slot) >= masked;
         for (int q = 0; q < plan.n_query(b); ++q) {
@@ -148,28 +146,28 @@ void TraceRecorder::add_mask(const SeenCall& seen, TraceCall& call) const {
 
 void TraceRecorder::add_cache(const SeenCall& seen, TraceCall& call) {
     for (int b = 0; b < call.batch; ++b) {
-        Row& row = rows_[index(b)];
-        const CacheCounts before = seen.before[index(b)];
-        const CacheCounts after = seen.after[index(b)];
+        Row& row = rows_[as_index(b)];
+        const CacheCounts before = seen.before[as_index(b)];
+        const CacheCounts after = seen.after[as_index(b)];
         if (before.length == 0 && before.seen == 0) row = {};
         call.cache_seen_before.push_back(before.seen + row.pads);
         // What was taken over from others was made with the ids of its places.
         for (auto id = static_cast<std::int32_t>(row.ids.size()); id < before.seen; ++id)
             row.ids.push_back(id);
-        row.ids.resize(index(before.seen));
+        row.ids.resize(as_index(before.seen));
         if (seen.error == nullptr) {
             for (int i = seen.call.begin(b); i < seen.call.end(b); ++i) {
-                if (seen.call.positions()[index(i)] == slot_padding)
+                if (seen.call.positions()[as_index(i)] == slot_padding)
                     ++row.pads;
                 else
-                    row.ids.push_back(seen.key_positions[index(i)]);
+                    row.ids.push_back(seen.key_positions[as_index(i)]);
             }
         }
         call.cache_seen_after.push_back(after.seen + row.pads);
         const auto held = seen.cache->slot_positions(b);
         auto& positions = call.cache_positions.emplace_back(held.begin(), held.end());
         for (std::int32_t& position : positions) {
-            if (position >= 0 && index(position) < row.ids.size()) position = row.ids[index(position)];
+            if (position >= 0 && as_index(position) < row.ids.size()) position = row.ids[as_index(position)];
         }
     }
     const KvBytes bytes = seen.cache->bytes();
@@ -181,20 +179,20 @@ void TraceRecorder::add_cache(const SeenCall& seen, TraceCall& call) {
 void TraceRecorder::add_logits(const SeenCall& seen, TraceCall& call) {
     CallLogits& kept = logits_.emplace_back();
     if (options_.logits == LogitRows::none || seen.logits.empty()) return;
-    const auto vocab = seen.logits.size() / index(seen.call.n_token());
+    const auto vocab = seen.logits.size() / as_index(seen.call.n_token());
     vocab_ = static_cast<int>(vocab);
     call.logits = options_.logits;
     const bool last = options_.logits == LogitRows::last;
     kept.width = last ? 1 : call.width;
-    kept.kept.assign(index(std::int64_t{call.batch} * kept.width), -1);
+    kept.kept.assign(as_index(std::int64_t{call.batch} * kept.width), -1);
     std::int32_t n = 0;
     for (int b = 0; b < call.batch; ++b) {
-        const int read = seen.rows[index(b)].read_token;
+        const int read = seen.rows[as_index(b)].read_token;
         for (int i = seen.call.begin(b); i < seen.call.end(b); ++i) {
             const int column = i - seen.call.begin(b);
             if (last && column != read) continue;
-            kept.kept[index(std::int64_t{b} * kept.width + (last ? 0 : column))] = n++;
-            const auto from = seen.logits.subspan(index(i) * vocab, vocab);
+            kept.kept[as_index(std::int64_t{b} * kept.width + (last ? 0 : column))] = n++;
+            const auto from = seen.logits.subspan(as_index(i) * vocab, vocab);
             kept.values.insert(kept.values.end(), from.begin(), from.end());
         }
     }

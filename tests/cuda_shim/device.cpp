@@ -11,6 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "memory.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define DS_ASAN_FIBERS
 #elif defined(__has_feature)
@@ -29,7 +31,6 @@ namespace cuda_shim {
 
 namespace {
 
-constexpr std::size_t page = 4096;
 constexpr std::size_t stack_bytes = 32 * page;
 constexpr std::size_t shared_alignment = 128;
 constexpr unsigned all_lanes = 32;

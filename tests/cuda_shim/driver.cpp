@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t pool_granularity = 512;
 
-std::size_t whole(std::size_t bytes, std::size_t of) {
-    return (bytes + of - 1) / of * of;
-}
-
 bool counts_down_to_zero(int& left) {
     return left > 0 && --left == 0;
 }

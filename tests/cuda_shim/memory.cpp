@@ -15,12 +15,7 @@ namespace cuda_shim {
 namespace {
 
 constexpr std::size_t address_bytes = std::size_t{1} << 38;
-constexpr std::size_t page = 4096;
 constexpr std::size_t alignment = 256;
-
-std::size_t whole(std::size_t bytes, std::size_t of) {
-    return (bytes + of - 1) / of * of;
-}
 
 // Allocations end where a page ends, so that what is read or written behind one is caught.
 std::size_t span_of(std::size_t bytes) {

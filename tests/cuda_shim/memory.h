@@ -6,6 +6,12 @@
 
 namespace cuda_shim {
 
+inline constexpr std::size_t page = 4096;
+/// The least multiple of `of` that is not below `bytes`.
+constexpr std::size_t whole(std::size_t bytes, std::size_t of) {
+    return (bytes + of - 1) / of * of;
+}
+
 /// The memory of all pretended GPUs: one range of addresses that the host cannot touch. Allocations begin at
 /// multiples of 256, lie apart, are filled with NaN and never lie where another one lay.
 class DeviceMemory {

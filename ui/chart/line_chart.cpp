@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/chart/line_chart.h"
 
+#include <QtNumeric>
 #include <qcustomplot.h>
 
 #include <algorithm>
@@ -14,8 +15,6 @@
 namespace decodescope {
 
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 QSharedPointer<QCPAxisTicker> makeTicker(const ChartAxis& axis) {
     if (axis.log) return QSharedPointer<LogTicker>::create(axis.unit);
@@ -176,7 +175,7 @@ void LineChart::setRange(int index, std::span<const double> x, std::span<const d
     setData(index, x, high);
     Series& series = m_series.at(static_cast<std::size_t>(index));
     series.low.assign(low.begin(), low.end());
-    series.low.resize(series.x.size(), nan);
+    series.low.resize(series.x.size(), qQNaN());
 }
 
 void LineChart::clear() {

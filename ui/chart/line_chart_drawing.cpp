@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QFontMetrics>
 #include <QLineF>
+#include <QtNumeric>
 #include <qcustomplot.h>
 
 #include <algorithm>
@@ -19,7 +20,6 @@ namespace decodescope {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // Beyond this many points a dashed line is drawn solid: dashes do not profit from the fast polylines.
 constexpr std::size_t maxDashedPoints = 2000;
 constexpr double pointSize = 5;
@@ -196,7 +196,7 @@ void LineChart::drawFilled(Series& series) {
     // teeth is what costs, and a peak must not get lost. Nothing leaves the plot, because an SVG does not
     // clip.
     const bool band = series.kind == SeriesKind::range;
-    if (band) series.low.resize(series.x.size(), nan);
+    if (band) series.low.resize(series.x.size(), qQNaN());
     const std::vector<double>& tops = band ? series.y : series.top;
     const QCPRange height = m_plot->yAxis->range();
     auto [first, last] = visiblePoints(series);
@@ -504,7 +504,7 @@ void LineChart::clipToView() {
         const auto add = [&](QPointF p) {
             points.append(QCPGraphData(coordinate(x_axis, p.x()), coordinate(y_axis, p.y())));
         };
-        QPointF from(nan, nan);
+        QPointF from(qQNaN(), qQNaN());
         for (const QCPGraphData& point : *series.graph->data()) {
             const QPointF to(axisShare(x_axis, point.key), axisShare(y_axis, point.value));
             if (series.kind == SeriesKind::points) {
@@ -512,7 +512,8 @@ void LineChart::clipToView() {
             } else if (const auto piece = clippedToUnitSquare(QLineF(from, to))) {
                 if (piece->p1() != from || points.isEmpty()) {
                     // A gap, so that pieces are not joined along the border.
-                    if (!points.isEmpty()) points.append(QCPGraphData(coordinate(x_axis, piece->x1()), nan));
+                    if (!points.isEmpty())
+                        points.append(QCPGraphData(coordinate(x_axis, piece->x1()), qQNaN()));
                     add(piece->p1());
                 }
                 add(piece->p2());

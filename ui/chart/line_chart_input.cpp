@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QMenu>
+#include <QtNumeric>
 #include <qcustomplot.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "ui/chart/chart_link.h"
 #include "ui/chart/chart_overlay.h"
@@ -12,12 +12,6 @@
 
 // What a `LineChart` does with mouse and keyboard: crosshair, zoom, pan.
 namespace decodescope {
-
-namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 std::optional<double> LineChart::nearestX(double x) const {
     std::optional<double> best;
@@ -83,13 +77,14 @@ void LineChart::updateCrosshair() {
             if (belongsToNext(series)) continue;
             const double low = static_cast<std::size_t>(i) < series.low.size()
                                    ? series.low[static_cast<std::size_t>(i)]
-                                   : nan;
+                                   : qQNaN();
             values.append({series.name,
                            formatValue(low, m_y.unit) + QStringLiteral(" – ") + formatValue(y, m_y.unit),
-                           series.color, nan});
+                           series.color, qQNaN()});
             continue;
         }
-        const double drawn = series.kind == SeriesKind::area ? nan : m_plot->yAxis->coordToPixel(drawnY(y));
+        const double drawn =
+            series.kind == SeriesKind::area ? qQNaN() : m_plot->yAxis->coordToPixel(drawnY(y));
         values.append({series.name, formatValue(y, m_y.unit), series.color, drawn});
     }
     const QString head =
@@ -107,7 +102,7 @@ void LineChart::mouseMoveEvent(QMouseEvent* event) {
     if (plotArea().contains(position) && !isEmpty()) {
         const double x = m_plot->xAxis->pixelToCoord(position.x());
         setCrosshair(nearestX(x).value_or(x));
-        emit hovered(nearestX(x).value_or(nan));
+        emit hovered(nearestX(x).value_or(qQNaN()));
     } else if (m_link->view(m_x.name).crosshair) {
         leaveEvent(nullptr);
     }
@@ -115,7 +110,7 @@ void LineChart::mouseMoveEvent(QMouseEvent* event) {
 
 void LineChart::leaveEvent(QEvent*) {
     setCrosshair(std::nullopt);
-    emit hovered(nan);
+    emit hovered(qQNaN());
 }
 
 void LineChart::mousePressEvent(QMouseEvent* event) {

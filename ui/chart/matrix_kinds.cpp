@@ -52,12 +52,6 @@ std::pair<double, double> finiteRange(const std::vector<float>& values) {
     return {static_cast<double>(finite_low), static_cast<double>(finite_high)};
 }
 
-QColor mix(const QColor& a, const QColor& b, double t) {
-    return QColor::fromRgbF(static_cast<float>(a.redF() + (b.redF() - a.redF()) * t),
-                            static_cast<float>(a.greenF() + (b.greenF() - a.greenF()) * t),
-                            static_cast<float>(a.blueF() + (b.blueF() - a.blueF()) * t));
-}
-
 }  // namespace
 
 CellGrid::CellGrid(QWidget* parent) : MatrixChart(parent) {}
@@ -201,7 +195,7 @@ std::array<std::uint8_t, 256> HeatMap::ranks() const {
 QVector<QRgb> HeatMap::colorTable(const ThemeColors& colors) const {
     QVector<QRgb> table(256);
     for (int i = 0; i < emptyIndex; ++i) {
-        table[i] = mix(colors.heat_low, colors.heat_high, i / 254.0).rgb();
+        table[i] = colors.heat(i / 254.0).rgb();
     }
     table[emptyIndex] = colors.panel.rgb();
     return table;

@@ -16,14 +16,6 @@ namespace decodescope {
 
 namespace {
 
-QColor mix(const QColor& a, const QColor& b, double t) {
-    const auto part = [t](float from, float to) {
-        return static_cast<float>(static_cast<double>(from) + static_cast<double>(to - from) * t);
-    };
-    return QColor::fromRgbF(part(a.redF(), b.redF()), part(a.greenF(), b.greenF()),
-                            part(a.blueF(), b.blueF()));
-}
-
 QImage imageOf(const SmallMultiples::Tile& tile, float high, const ThemeColors& colors) {
     QImage image(std::max(1, tile.columns), std::max(1, tile.rows), QImage::Format_RGB32);
     image.fill(colors.panel);
@@ -33,8 +25,7 @@ QImage imageOf(const SmallMultiples::Tile& tile, float high, const ThemeColors& 
             const float value = tile.values[i];
             if (!std::isnan(value))
                 image.setPixelColor(column, row,
-                                    mix(colors.heat_low, colors.heat_high,
-                                        std::clamp(static_cast<double>(value / high), 0.0, 1.0)));
+                                    colors.heat(std::clamp(static_cast<double>(value / high), 0.0, 1.0)));
         }
     }
     return image;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/core/as_index.h"
 #include "ui/inside/step_words.h"
 #include "ui/text.h"
 
@@ -12,12 +13,8 @@ namespace decodescope {
 namespace {
 
 // Texts of larger grids cannot be read anyway.
-constexpr std::size_t mostTexts = 20'000;
+constexpr auto mostTexts = std::size_t{20'000};
 constexpr int n_request_color = 8;
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Names of the lines of the query x key matrix.
 QStringList queryLabels(const CallView& view) {
@@ -92,7 +89,7 @@ QStringList lineLabels(const CallView& view, const KeyPlaces& places) {
 
 KeyPlace KeyPlaces::at(int row, int column) const {
     if (row < 0 || column < 0 || row >= m_rows || column >= m_columns) return {};
-    return m_places[index(std::int64_t{row} * m_columns + column)];
+    return m_places[as_index(std::int64_t{row} * m_columns + column)];
 }
 
 std::optional<QPoint> KeyPlaces::find(KeyPlace place) const {
@@ -117,10 +114,11 @@ void fillMask(CellGrid& grid, const StepView& step) {
         const auto cell = static_cast<MaskCell>(i);
         const ColorRef color = cell == MaskCell::wrongly_seen     ? ColorRef{ColorRef::Role::bad, 0}
                                : cell == MaskCell::wrongly_hidden ? ColorRef{ColorRef::Role::warn, 0}
-                                                                  : ColorRef::cell(index(i));
-        kinds.push_back({engineWord(to_string(cell)), color, occurs[index(i)], ranks[index(i)]});
+                                                                  : ColorRef::cell(as_index(i));
+        kinds.push_back({engineWord(to_string(cell)), color, occurs[as_index(i)], ranks[as_index(i)]});
     }
-    kinds.push_back({tr("no such key"), ColorRef::cell(index(static_cast<int>(CellState::empty))), false, 0});
+    kinds.push_back(
+        {tr("no such key"), ColorRef::cell(as_index(static_cast<int>(CellState::empty))), false, 0});
     grid.setKinds(kinds);
     grid.setCells(rows, columns, step.mask);
     grid.setRowLabels(queryLabels(view));
@@ -164,8 +162,8 @@ KeyPlaces fillPositions(CellGrid& grid, const StepView& step, const QSize& room)
     for (std::size_t i = 0; i < places.size(); ++i) {
         const KeyPlace place = places[i];
         if (place.row < 0) continue;
-        const RowView& row = view.rows[index(place.row)];
-        const SlotView& key = row.keys[index(place.key)];
+        const RowView& row = view.rows[as_index(place.row)];
+        const SlotView& key = row.keys[as_index(place.key)];
         kinds[i] = key.position == slot_padding ? pad
                    : key.position < 0           ? empty
                    : key.from_call              ? fresh
@@ -176,10 +174,10 @@ KeyPlaces fillPositions(CellGrid& grid, const StepView& step, const QSize& room)
         if (key.expected >= 0 && key.used != key.expected) expected[i] = QString::number(key.expected);
         // A query may be at another position than its key.
         const int q = key.from_call ? queryOfKey(view, place.row, place.key) : -1;
-        if (q >= 0 && row.queries[index(q)].used >= 0 &&
-            row.queries[index(q)].used != row.queries[index(q)].expected) {
-            used[i] = QString::number(row.queries[index(q)].used);
-            expected[i] = QString::number(row.queries[index(q)].expected);
+        if (q >= 0 && row.queries[as_index(q)].used >= 0 &&
+            row.queries[as_index(q)].used != row.queries[as_index(q)].expected) {
+            used[i] = QString::number(row.queries[as_index(q)].used);
+            expected[i] = QString::number(row.queries[as_index(q)].expected);
         }
     }
     const auto cell = [](CellState state) { return ColorRef::cell(static_cast<std::size_t>(state)); };
@@ -207,7 +205,8 @@ KeyPlaces placesOfBlocks(const CallView& view, const QSize& room, std::vector<in
     KeyPlaces places(lines, per_line * block);
     blockOf.assign(places.size(), -1);
     const auto cell_of = [&](int number, int offset) {
-        return index(std::int64_t{number / per_line} * places.columns() + number % per_line * block + offset);
+        return as_index(std::int64_t{number / per_line} * places.columns() + number % per_line * block +
+                        offset);
     };
     for (int number = 0; number < static_cast<int>(view.blocks.size()); ++number) {
         for (int offset = 0; offset < block; ++offset) blockOf[cell_of(number, offset)] = number;
@@ -253,12 +252,12 @@ KeyPlaces fillCache(CellGrid& grid, const StepView& step, CacheLabel label, cons
         const KeyPlace place = places[i];
         if (place.row < 0) {
             if (blocks && blockOf[i] >= 0)
-                kinds[i] = view.blocks[index(blockOf[i])].references > 0 ? slack : free_block;
+                kinds[i] = view.blocks[as_index(blockOf[i])].references > 0 ? slack : free_block;
             occurs[kinds[i]] = true;
             continue;
         }
-        const SlotView& key = view.rows[index(place.row)].keys[index(place.key)];
-        const bool is_shared = key.block >= 0 && view.blocks[index(key.block)].references > 1;
+        const SlotView& key = view.rows[as_index(place.row)].keys[as_index(place.key)];
+        const bool is_shared = key.block >= 0 && view.blocks[as_index(key.block)].references > 1;
         const auto owner = static_cast<std::uint8_t>(std::max(0, key.request) % n_request_color);
         kinds[i] = owner;
         if (key.position == slot_padding)
@@ -275,7 +274,7 @@ KeyPlaces fillCache(CellGrid& grid, const StepView& step, CacheLabel label, cons
     std::vector<CellKind> list;
     for (int i = 0; i < n_request_color; ++i)
         list.push_back(
-            {tr("request %1").arg(StepWords::request(i)), ColorRef::lane(i + 1), occurs[index(i)], 4});
+            {tr("request %1").arg(StepWords::request(i)), ColorRef::lane(i + 1), occurs[as_index(i)], 4});
     const auto cell = [](CellState state) { return ColorRef::cell(static_cast<std::size_t>(state)); };
     list.push_back({tr("padding"), cell(CellState::padding), occurs[pad], 3});
     list.push_back({tr("empty slot"), cell(CellState::future), occurs[slack], 1});

@@ -3,16 +3,13 @@
 
 #include <algorithm>
 
+#include "engine/core/as_index.h"
 #include "ui/chart/format.h"
 #include "ui/text.h"
 
 namespace decodescope {
 
 namespace {
-
-std::size_t index(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 QString count(std::int64_t n) {
     return formatCount(n);
@@ -34,11 +31,12 @@ int lineOf(const CallView& view, QueryPlace place) {
 }
 
 int queryOfKey(const CallView& view, int row, int key) {
-    if (row < 0 || index(row) >= view.rows.size()) return -1;
-    const RowView& here = view.rows[index(row)];
-    if (key >= 0 && index(key) < here.keys.size() && here.keys[index(key)].from_call) {
+    if (row < 0 || as_index(row) >= view.rows.size()) return -1;
+    const RowView& here = view.rows[as_index(row)];
+    if (key >= 0 && as_index(key) < here.keys.size() && here.keys[as_index(key)].from_call) {
         for (std::size_t q = 0; q < here.queries.size(); ++q) {
-            if (here.queries[q].expected >= 0 && here.queries[q].expected == here.keys[index(key)].expected)
+            if (here.queries[q].expected >= 0 &&
+                here.queries[q].expected == here.keys[as_index(key)].expected)
                 return static_cast<int>(q);
         }
     }
@@ -46,7 +44,7 @@ int queryOfKey(const CallView& view, int row, int key) {
 }
 
 const SlotView& StepWords::slot(int row, int key) const {
-    return view().rows.at(index(row)).keys.at(index(key));
+    return view().rows.at(as_index(row)).keys.at(as_index(key));
 }
 
 QString StepWords::request(int request) {
@@ -157,7 +155,7 @@ QString StepWords::verdict() const {
 }
 
 QString StepWords::queryName(QueryPlace place) const {
-    const QueryView& query = view().rows.at(index(place.row)).queries.at(index(place.query));
+    const QueryView& query = view().rows.at(as_index(place.row)).queries.at(as_index(place.query));
     return tr("Query %1%2").arg(query.expected >= 0 ? query.expected : place.query).arg(rowName(place.row));
 }
 
@@ -171,7 +169,7 @@ QString StepWords::cell(int line, int key) const {
     const QueryPlace place = queryAt(view(), line);
     if (place.row < 0 || key < 0) return {};
     if (key >= view().plan.n_slot(place.row)) return tr("Row %1 has no key %2.").arg(place.row).arg(key);
-    const QueryView& query = view().rows[index(place.row)].queries.at(index(place.query));
+    const QueryView& query = view().rows[as_index(place.row)].queries.at(as_index(place.query));
     if (query.expected == slot_padding && view().n_seen(place.row, place.query) == 0)
         return tr("Token %1 of row %2 is padding: it sees nothing, and nothing is read from it.")
             .arg(place.query)
@@ -207,7 +205,7 @@ QString StepWords::cell(int line, int key) const {
     if (m_step.weights && m_step.weights->query_bin == 1 && m_step.weights->key_bin == 1 &&
         (kind == MaskCell::visible || kind == MaskCell::wrongly_seen)) {
         const WeightMatrix& weights = *m_step.weights;
-        const float weight = weights.values[index(line) * index(weights.columns()) + index(key)];
+        const float weight = weights.values[as_index(line) * as_index(weights.columns()) + as_index(key)];
         words += QLatin1Char(' ') + tr("Weight %1 in head %2 of layer %3.")
                                         .arg(formatNumber(static_cast<double>(weight)))
                                         .arg(weights.head)
@@ -218,7 +216,7 @@ QString StepWords::cell(int line, int key) const {
     for (const SlotRange& range : view().plan.visible(place.row, place.query)) {
         for (int k = range.begin; k < range.end; ++k) {
             const bool own =
-                index(k) < view().rows[index(place.row)].keys.size() && slot(place.row, k).from_call;
+                as_index(k) < view().rows[as_index(place.row)].keys.size() && slot(place.row, k).from_call;
             (own ? fresh : cached) += 1;
         }
     }
@@ -232,7 +230,8 @@ QString StepWords::cell(int line, int key) const {
 }
 
 QString StepWords::position(int row, int key) const {
-    if (row < 0 || index(row) >= view().rows.size() || index(key) >= view().rows[index(row)].keys.size())
+    if (row < 0 || as_index(row) >= view().rows.size() ||
+        as_index(key) >= view().rows[as_index(row)].keys.size())
         return {};
     const SlotView& here = slot(row, key);
     const QString name = tr("Key %1%2").arg(key).arg(rowName(row));
@@ -246,7 +245,7 @@ QString StepWords::position(int row, int key) const {
             : tr("%1 was made with position id %2, expected %3.").arg(name).arg(here.used).arg(here.expected);
     const int q = queryOfKey(view(), row, key);
     if (here.from_call && q >= 0) {
-        const QueryView& query = view().rows[index(row)].queries[index(q)];
+        const QueryView& query = view().rows[as_index(row)].queries[as_index(q)];
         if (query.used != here.used)
             words +=
                 QLatin1Char(' ') + tr("Its query used %1, expected %2.").arg(query.used).arg(query.expected);
@@ -255,7 +254,8 @@ QString StepWords::position(int row, int key) const {
 }
 
 QString StepWords::storage(int row, int key) const {
-    if (row < 0 || index(row) >= view().rows.size() || index(key) >= view().rows[index(row)].keys.size())
+    if (row < 0 || as_index(row) >= view().rows.size() ||
+        as_index(key) >= view().rows[as_index(row)].keys.size())
         return {};
     const SlotView& here = slot(row, key);
     const QString name = tr("Slot %1%2").arg(key).arg(rowName(row));
@@ -272,7 +272,7 @@ QString StepWords::storage(int row, int key) const {
                            : tr(", stored %1 steps ago").arg(count(age));
     if (here.block >= 0) {
         words += tr(", block %1").arg(here.block);
-        const int references = view().blocks.at(index(here.block)).references;
+        const int references = view().blocks.at(as_index(here.block)).references;
         if (references > 1) words += tr(" shared by %1 rows").arg(references);
     }
     if (here.bits > 0) words += tr(", quantised to %1 bits").arg(here.bits);

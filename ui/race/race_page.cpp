@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
+#include <QtNumeric>
 
 #include <algorithm>
 #include <limits>
@@ -22,14 +23,13 @@ namespace decodescope {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // Numbers that change faster than this cannot be read.
 constexpr int tableIntervalMs = 200;
 
 // Puts a point at `index`, after empty ones where steps in between were not seen.
 void setPoint(LineChart& chart, int series, std::size_t index, double x, double y) {
     for (int i = chart.pointCount(series); i < static_cast<int>(index); ++i)
-        chart.append(series, x - static_cast<double>(index) + i, nan);
+        chart.append(series, x - static_cast<double>(index) + i, qQNaN());
     chart.setPoint(series, static_cast<int>(index), x, y);
 }
 

@@ -75,7 +75,7 @@ QString cssDarkCharts() {
     return css;
 }
 
-QString styleSheet() {
+QString htmlStyle() {
     return QStringLiteral("<style>\n:root{color-scheme:light dark;") + cssVariables(themeColors(false)) +
            QStringLiteral("}\n@media (prefers-color-scheme: dark){\n:root{") +
            cssVariables(themeColors(true)) + QStringLiteral("}\n") + cssDarkCharts() +
@@ -440,7 +440,7 @@ QByteArray htmlReport(const Record& record, const std::vector<RecordChart>& char
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<meta name=\"generator\" content=\"DecodeScope\">\n<title>%1</title>\n")
                        .arg(title, tr("en"));
-    page += styleSheet() + QStringLiteral("</head>\n<body>\n<main>\n");
+    page += htmlStyle() + QStringLiteral("</head>\n<body>\n<main>\n");
     page +=
         QStringLiteral("<h1>%1</h1>\n<div class=\"muted\">%2</div>\n")
             .arg(title, html(tr("%1 · %2 · %3 new tokens · %4 · DecodeScope")

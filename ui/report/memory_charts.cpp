@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/report/memory_charts.h"
 
+#include <QtNumeric>
+
 #include <algorithm>
-#include <limits>
 
 #include "ui/report/definitions.h"
 #include "ui/text.h"
@@ -11,7 +12,6 @@ namespace decodescope {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int keptSeries = static_cast<int>(n_owner);
 constexpr int unaccountedSeries = keptSeries + 1;
 constexpr int rssSeries = keptSeries + 2;
@@ -21,7 +21,7 @@ double seconds(const MemorySample& sample) {
 }
 
 double measured(std::int64_t bytes) {
-    return bytes < 0 ? nan : static_cast<double>(bytes);
+    return bytes < 0 ? qQNaN() : static_cast<double>(bytes);
 }
 
 void setUpAxes(LineChart& chart, const QString& name, Unit unit) {
@@ -38,7 +38,7 @@ void setUpAxes(LineChart& chart, const QString& name, Unit unit) {
 /// What a byte is drawn as: itself, or its share of the resident memory in per cent.
 double scaleOf(const MemorySample& sample, MemoryScale scale) {
     if (scale == MemoryScale::bytes) return 1;
-    return sample.memory.rss > 0 ? 100 / static_cast<double>(sample.memory.rss) : nan;
+    return sample.memory.rss > 0 ? 100 / static_cast<double>(sample.memory.rss) : qQNaN();
 }
 
 bool hasCache(const LaneRecord& lane) {
@@ -84,7 +84,7 @@ void appendMemory(LineChart& chart, const MemorySample& sample, MemoryScale scal
         chart.append(static_cast<int>(owner), x, factor * static_cast<double>(sample.tensors[owner]));
     const auto unaccounted = sample.unaccounted();
     chart.append(keptSeries, x, factor * measured(sample.memory.heap_free));
-    chart.append(unaccountedSeries, x, unaccounted ? factor * static_cast<double>(*unaccounted) : nan);
+    chart.append(unaccountedSeries, x, unaccounted ? factor * static_cast<double>(*unaccounted) : qQNaN());
     if (scale == MemoryScale::bytes) chart.append(rssSeries, x, measured(sample.memory.rss));
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/report/record_charts.h"
 
+#include <QtNumeric>
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/experiment/token_times.h"
 #include "engine/measure/statistics.h"
@@ -14,8 +15,6 @@
 namespace decodescope {
 
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Tokens of one request, or of all of them.
 ChartAxis tokenAxis(const Experiment& experiment, bool all_requests) {
@@ -125,7 +124,7 @@ Curve worstErrors(const LaneRecord& lane) {
         for (const TokenEvent& token : repetition.chosen) {
             if (!token.comparison.compared || token.index < 0) continue;
             const auto at = static_cast<std::size_t>(token.index);
-            if (worst.size() <= at) worst.resize(at + 1, nan);
+            if (worst.size() <= at) worst.resize(at + 1, qQNaN());
             if (!(worst[at] > token.comparison.relative_error)) worst[at] = token.comparison.relative_error;
         }
     }
@@ -155,7 +154,7 @@ void overlay(LineChart& chart, const Record& shown, const Record& compared, cons
 }  // namespace
 
 double latencyOf(const StepEvent& step) {
-    return token_ns(step).value_or(nan) * 1e-6;
+    return token_ns(step).value_or(qQNaN()) * 1e-6;
 }
 
 void setUpLatencyChart(LineChart& chart, const Experiment& experiment) {
@@ -313,8 +312,8 @@ void showTop2Margin(LineChart& chart, const Record& record, std::size_t lane) {
             if (!compared.compared || token.index < 0) continue;
             const auto at = static_cast<std::size_t>(token.index);
             if (margins.size() <= at) {
-                margins.resize(at + 1, nan);
-                flips.resize(at + 1, nan);
+                margins.resize(at + 1, qQNaN());
+                flips.resize(at + 1, qQNaN());
             }
             if (!(margins[at] <= compared.top2_margin)) margins[at] = compared.top2_margin;
             if (!compared.same_argmax) flips[at] = compared.top2_margin;

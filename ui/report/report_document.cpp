@@ -33,7 +33,7 @@ constexpr int drawingProperty = QTextFormat::UserProperty + 1;
 // Stands for chart 0, 1, ... in the text until the chart takes its place.
 constexpr char16_t firstMark = 0xE000;
 
-QString styleSheet() {
+QString printedStyle() {
     const ThemeColors& c = themeColors(false);
     return QStringLiteral(
                "h1{font-size:15pt;margin:0}h2{font-size:10.5pt;margin:14px 0 4px 0}"
@@ -129,7 +129,7 @@ ReportDocument::ReportDocument(const Record& record, const std::vector<RecordCha
     m_font.setHintingPreference(QFont::PreferNoHinting);
     m_document->setDefaultFont(m_font);
     m_document->setDocumentMargin(0);
-    m_document->setDefaultStyleSheet(styleSheet());
+    m_document->setDefaultStyleSheet(printedStyle());
     QList<QByteArray> drawings;
     m_document->setHtml(richText(QString::fromUtf8(htmlReport(record, charts, content)), drawings));
     for (const QByteArray& svg : drawings) m_charts->add(svg);

@@ -86,6 +86,15 @@ std::vector<QColor> ThemeColors::all() const {
     return result;
 }
 
+QColor ThemeColors::heat(double share) const {
+    const auto part = [share](float low, float high) {
+        return static_cast<float>(static_cast<double>(low) + static_cast<double>(high - low) * share);
+    };
+    return QColor::fromRgbF(part(heat_low.redF(), heat_high.redF()),
+                            part(heat_low.greenF(), heat_high.greenF()),
+                            part(heat_low.blueF(), heat_high.blueF()));
+}
+
 QColor ThemeColors::color(ColorRef reference) const {
     const auto at = [&](const auto& table) {
         const int n = static_cast<int>(table.size());

@@ -64,6 +64,8 @@ struct ThemeColors {
     std::vector<QColor> all() const;
     /// The colour a reference stands for; lane indices beyond the table wrap around.
     QColor color(ColorRef reference) const;
+    /// The colour of a heat map at `share` of the way from its low to its high end, 0 to 1.
+    QColor heat(double share) const;
 };
 
 /// The light or the dark table.

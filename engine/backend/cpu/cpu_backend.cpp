@@ -156,7 +156,7 @@ public:
         const ProductCall& projection = block.projection;
         const AttentionCall& call = block.attention;
         const bool fits = projection.w->packed != nullptr && PackedCall::prepares_apart(projection.rows) &&
-                          call.cache->heads_lie_apart() && call.head_dim % PackedMatrix::panel_rows == 0 &&
+                          call.cache->heads_lie_apart() && call.head_dim % panel_rows == 0 &&
                           call.n_kv_head % pool_.ask_active() == 0;
         if (!fits) return std::int64_t{-1};
         DS_TRY(call.cache->begin_layer(call.layer));
@@ -216,7 +216,7 @@ private:
     std::int64_t serve_heads(const AttentionBlock& block, int first, int last, int worker) {
         const AttentionCall& call = block.attention;
         const int group = call.n_head / call.n_kv_head;
-        const int per_head = call.head_dim / PackedMatrix::panel_rows;
+        const int per_head = call.head_dim / panel_rows;
         const auto panels = [&](int begin, int end) {
             return PackedCall::PanelRange{begin * per_head, end * per_head};
         };

@@ -22,8 +22,6 @@
 namespace decodescope {
 namespace {
 
-constexpr int panel_rows = PackedMatrix::panel_rows;
-
 template <WeightType T>
 inline __m512i codes_at(const std::byte* group, int k4) {
     if constexpr (T == WeightType::int8) return _mm512_load_si512(group + k4 * 64);

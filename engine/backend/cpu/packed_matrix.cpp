@@ -8,17 +8,12 @@
 #include <limits>
 
 #include "engine/cache/entry_codec.h"
+#include "engine/core/as_index.h"
 #include "engine/core/dtype.h"
 
 namespace decodescope {
 
 namespace {
-
-constexpr int panel_rows = PackedMatrix::panel_rows;
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// A scale as f16 bits, and as the kernels read it.
 struct Scale {
@@ -61,7 +56,8 @@ std::uint8_t code_of(WeightType type, float x, float inverse) {
 
 /// Byte of the codes of a group that holds row j at k, and how far up in it.
 std::size_t code_byte(WeightType type, int j, int k) {
-    return type == WeightType::int8 ? at(k / 4 * 64 + j * 4 + k % 4) : at(k / 8 * 64 + j * 4 + k % 4);
+    return type == WeightType::int8 ? as_index(k / 4 * 64 + j * 4 + k % 4)
+                                    : as_index(k / 8 * 64 + j * 4 + k % 4);
 }
 int code_shift(WeightType type, int k) {
     return type == WeightType::int4 && k % 8 >= 4 ? 4 : 0;
@@ -69,7 +65,7 @@ int code_shift(WeightType type, int k) {
 
 void pack_group(WeightType type, const float* x, int j, std::byte* panel, int g) {
     const Scale scale = scale_of(type, x);
-    std::memcpy(panel + PackedMatrix::scales_at(type, g) + at(j) * sizeof scale.bits, &scale.bits,
+    std::memcpy(panel + PackedMatrix::scales_at(type, g) + as_index(j) * sizeof scale.bits, &scale.bits,
                 sizeof scale.bits);
     const float inverse = scale.value != 0 ? 1.0f / scale.value : 0.0f;
     std::byte* codes = panel + PackedMatrix::codes_at(type, g);
@@ -83,7 +79,7 @@ void pack_group(WeightType type, const float* x, int j, std::byte* panel, int g)
 }  // namespace
 
 void PackedMatrix::pack(const float* weight, int panel) {
-    std::byte* to = data_ + at(panel) * panel_bytes_;
+    std::byte* to = data_ + as_index(panel) * panel_bytes_;
     const int first = panel * panel_rows;
     const int n_row = std::min(panel_rows, n_out_ - first);
     const float* rows = weight + std::int64_t{first} * n_in_;
@@ -103,18 +99,18 @@ void PackedMatrix::pack(const float* weight, int panel) {
         for (int j = 0; j < n_row; ++j) {
             const float* from = rows + std::int64_t{j} * n_in_ + k;
             if (type_ == WeightType::f32) {
-                auto* out = reinterpret_cast<float*>(to) + at(k) * panel_rows + j;
+                auto* out = reinterpret_cast<float*>(to) + as_index(k) * panel_rows + j;
                 for (int i = 0; i < n; ++i) out[i * panel_rows] = from[i];
                 continue;
             }
             std::array<std::uint16_t, piece> half;
-            auto* out = reinterpret_cast<std::uint16_t*>(to) + at(k) * panel_rows;
+            auto* out = reinterpret_cast<std::uint16_t*>(to) + as_index(k) * panel_rows;
             if (type_ == WeightType::f16) {
                 encode_entries(DType::f16, from, n, reinterpret_cast<std::byte*>(half.data()));
-                for (int i = 0; i < n; ++i) out[i * panel_rows + j] = half[at(i)];
+                for (int i = 0; i < n; ++i) out[i * panel_rows + j] = half[as_index(i)];
             } else {
                 encode_entries(DType::bf16, from, n, reinterpret_cast<std::byte*>(half.data()));
-                for (int i = 0; i < n; ++i) out[i / 2 * 2 * panel_rows + 2 * j + i % 2] = half[at(i)];
+                for (int i = 0; i < n; ++i) out[i / 2 * 2 * panel_rows + 2 * j + i % 2] = half[as_index(i)];
             }
         }
     }
@@ -136,7 +132,7 @@ void PackedMatrix::unpack(int row, float* out) const {
         }
         const int g = k / weight_group;
         std::uint16_t bits = 0;
-        std::memcpy(&bits, from + scales_at(type_, g) + at(j) * sizeof bits, sizeof bits);
+        std::memcpy(&bits, from + scales_at(type_, g) + as_index(j) * sizeof bits, sizeof bits);
         const int in_group = k % weight_group;
         const int byte = std::to_integer<int>(from[codes_at(type_, g) + code_byte(type_, j, in_group)]);
         const int code = type_ == WeightType::int8 ? byte : byte >> code_shift(type_, in_group) & 15;

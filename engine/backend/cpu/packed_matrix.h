@@ -8,6 +8,9 @@
 
 namespace decodescope {
 
+/// Rows of a matrix whose weights lie side by side.
+inline constexpr int panel_rows = weight_panel;
+
 /// A matrix [n_out, n_in] repacked for our kernels: panels of 16 output rows, within which the values of all
 /// rows at one k lie side by side, so that one pass reads a panel from front to back and a vector register
 /// holds 16 outputs. Rows beyond n_out are zero. What one panel holds, by type:
@@ -21,7 +24,6 @@ namespace decodescope {
 /// Does not own its bytes.
 class PackedMatrix {
 public:
-    static constexpr int panel_rows = weight_panel;
     static constexpr int code_offset_int8 = 128;
     static constexpr int code_offset_int4 = 8;
     static constexpr std::size_t scale_bytes = 64;  ///< of one record

@@ -42,8 +42,8 @@ std::size_t group_bytes() {
 /// Outputs are written once and would be waited for: they are asked for before their sums are computed.
 void fetch_outputs(const TileFinish& finish, int panel, int distance, int n_stream, int row, int n_row) {
     for (int s = 0; s < n_stream; ++s) {
-        const float* y = finish.y + std::int64_t{row} * finish.n_out +
-                         std::int64_t{panel + s * distance} * PackedMatrix::panel_rows;
+        const float* y =
+            finish.y + std::int64_t{row} * finish.n_out + std::int64_t{panel + s * distance} * panel_rows;
         for (int j = 0; j < n_row; ++j, y += finish.n_out) __builtin_prefetch(y, 1, 3);
     }
 }
@@ -123,7 +123,7 @@ void PreparedRows::prepare(int i, const float* x, std::int64_t stride) {
 PreparedRows::Panels PreparedRows::decode(const PackedMatrix& matrix, int first, int last,
                                           float* decoded) const {
     auto* to = reinterpret_cast<std::byte*>(decoded);
-    const std::size_t bytes = PackedMatrix::bytes(WeightType::bf16, n_in_, PackedMatrix::panel_rows);
+    const std::size_t bytes = PackedMatrix::bytes(WeightType::bf16, n_in_, panel_rows);
     for (int i = first; i < last; ++i)
         kernels_->decode(matrix.panel(i), n_in_, to + static_cast<std::size_t>(i - first) * bytes);
     return {to, bytes, first};
@@ -133,8 +133,7 @@ void PreparedRows::multiply_tile(const Panels& panels, PanelWalk walk, int row, 
                                  const TileFinish& finish) const {
     const bool one = rows_ == 1;
     const int streams = one ? kernels_->streams_one : kernels_->streams;
-    alignas(64) std::array<float, std::size_t{most_streams} * most_block_rows * PackedMatrix::panel_rows>
-        sums;
+    alignas(64) std::array<float, std::size_t{most_streams} * most_block_rows * panel_rows> sums;
     std::array<const std::byte*, most_streams> from{};
     int n_stream = 0;
     for (int s = 0; s < streams; ++s) {
@@ -146,8 +145,7 @@ void PreparedRows::multiply_tile(const Panels& panels, PanelWalk walk, int row, 
     if (m > 1) fetch_outputs(finish, walk.first, walk.distance, n_stream, row, m);
     kernel(from.data(), n_in_, row_ != nullptr ? row_ : block({row, row + m}), sums.data());
     for (int s = 0; s < n_stream; ++s) {
-        finish_tile(sums.data() + s * m * PackedMatrix::panel_rows, m, walk.first + s * walk.distance, row,
-                    finish);
+        finish_tile(sums.data() + s * m * panel_rows, m, walk.first + s * walk.distance, row, finish);
     }
 }
 

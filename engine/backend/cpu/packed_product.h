@@ -44,9 +44,7 @@ public:
     /// decoded.
     void multiply(const PackedMatrix& matrix, int begin, int end, const TileFinish& finish,
                   float* decoded = nullptr) const;
-    static std::int64_t decoded_floats(std::int64_t n_in) {
-        return most_decoded * PackedMatrix::panel_rows * n_in / 2;
-    }
+    static std::int64_t decoded_floats(std::int64_t n_in) { return most_decoded * panel_rows * n_in / 2; }
 
 private:
     static constexpr int few_rows = 16;

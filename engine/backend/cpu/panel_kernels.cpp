@@ -24,7 +24,7 @@ using D32 = hn::Rebind<std::uint32_t, D>;
 using V = hn::Vec<D>;
 
 constexpr int n_lane = static_cast<int>(hn::MaxLanes(D()));
-constexpr int n_vector = PackedMatrix::panel_rows / n_lane;  // of one panel
+constexpr int n_vector = panel_rows / n_lane;  // of one panel
 
 /// Readers give the weights of 16 rows at one k as vectors, k after k. `load<I>` is k = I of a step.
 struct F32Reader {
@@ -128,7 +128,7 @@ struct Sums {
             for (int j = 0; j < M; ++j) {
 #pragma GCC unroll 4
                 for (int v = 0; v < n_vector; ++v) {
-                    hn::Store(at[s][j][v], D(), out + (s * M + j) * PackedMatrix::panel_rows + v * n_lane);
+                    hn::Store(at[s][j][v], D(), out + (s * M + j) * panel_rows + v * n_lane);
                 }
             }
         }

@@ -26,8 +26,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
-constexpr int panel_rows = PackedMatrix::panel_rows;
-
 HWY_INLINE V activated(Activation activation, V v) {
     const D d;
     switch (activation) {
@@ -133,7 +131,7 @@ std::int32_t RowBest::index() const {
     float largest = -std::numeric_limits<float>::infinity();
     for (std::size_t i = 0; i < value.size(); ++i) {
         if (poison[i] != 0) return -1;
-        const std::int32_t mine = panel[i] * PackedMatrix::panel_rows + static_cast<std::int32_t>(i);
+        const std::int32_t mine = panel[i] * panel_rows + static_cast<std::int32_t>(i);
         if (value[i] < largest || (value[i] == largest && mine > best)) continue;
         largest = value[i];
         best = mine;

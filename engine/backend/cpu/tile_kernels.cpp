@@ -24,8 +24,6 @@
 namespace decodescope {
 namespace {
 
-constexpr int panel_rows = PackedMatrix::panel_rows;
-
 /// What LDTILECFG reads: tiles 0 to 3 are sums, 4 and 5 inputs, 6 and 7 weights.
 struct alignas(64) TileShapes {
     std::uint8_t palette = 1;

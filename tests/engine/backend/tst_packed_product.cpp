@@ -11,6 +11,7 @@
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/instructions.h"
 #include "engine/backend/cpu/packed_matrix.h"
+#include "engine/core/as_index.h"
 #include "engine/model/preset.h"
 #include "tests/engine/backend/random_floats.h"
 #include "tests/only_target.h"
@@ -19,10 +20,6 @@ using namespace decodescope;
 using test::random_floats;
 
 namespace {
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// A packed matrix with the bytes it lies in.
 struct Packed {
@@ -36,9 +33,9 @@ struct Packed {
         for (int panel = 0; panel < matrix.n_panel(); ++panel) matrix.pack(weight.data(), panel);
     }
     std::vector<float> unpacked() const {
-        std::vector<float> all(at(matrix.n_out()) * at(matrix.n_in()));
+        std::vector<float> all(as_index(matrix.n_out()) * as_index(matrix.n_in()));
         for (int row = 0; row < matrix.n_out(); ++row)
-            matrix.unpack(row, all.data() + at(row) * at(matrix.n_in()));
+            matrix.unpack(row, all.data() + as_index(row) * as_index(matrix.n_in()));
         return all;
     }
 };
@@ -46,7 +43,7 @@ struct Packed {
 /// Scratch of a product, as a workspace gives it.
 Buffer scratch_of(const Backend& backend, const Linear& linear, int rows, const Linear* gate) {
     return *Buffer::floats(std::make_shared<MemoryLedger>(), Owner::workspace,
-                           at(backend.product_floats(linear, rows, gate)));
+                           as_index(backend.product_floats(linear, rows, gate)));
 }
 
 double activated(Activation activation, double x) {
@@ -64,7 +61,7 @@ std::vector<double> normed(const std::vector<float>& x, int rows, int n, const P
     std::vector<double> out(x.begin(), x.end());
     if (call.norm == nullptr) return out;
     for (int r = 0; r < rows; ++r) {
-        double* row = out.data() + at(r) * at(n);
+        double* row = out.data() + as_index(r) * as_index(n);
         double mean = 0;
         if (call.norm_kind == NormKind::layer_norm) {
             for (int i = 0; i < n; ++i) mean += row[i] / n;
@@ -81,13 +78,14 @@ std::vector<double> normed(const std::vector<float>& x, int rows, int n, const P
 
 std::vector<double> products(const std::vector<double>& x, int rows, const std::vector<float>& w,
                              const float* bias, int n_in, int n_out) {
-    std::vector<double> y(at(rows) * at(n_out));
+    std::vector<double> y(as_index(rows) * as_index(n_out));
     for (int r = 0; r < rows; ++r) {
         for (int o = 0; o < n_out; ++o) {
             double sum = bias != nullptr ? double{bias[o]} : 0.0;
             for (int i = 0; i < n_in; ++i)
-                sum += x[at(r) * at(n_in) + at(i)] * double{w[at(o) * at(n_in) + at(i)]};
-            y[at(r) * at(n_out) + at(o)] = sum;
+                sum += x[as_index(r) * as_index(n_in) + as_index(i)] *
+                       double{w[as_index(o) * as_index(n_in) + as_index(i)]};
+            y[as_index(r) * as_index(n_out) + as_index(o)] = sum;
         }
     }
     return y;
@@ -137,10 +135,10 @@ private slots:
             const auto back = Packed(kind, n_in, n_out, w).unpacked();
             for (int o = 0; o < n_out; ++o) {
                 for (int i = 0; i < n_in; ++i) {
-                    const std::size_t place = at(o) * at(n_in) + at(i);
+                    const std::size_t place = as_index(o) * as_index(n_in) + as_index(i);
                     float largest = 0;  // of its group
                     for (int k = i / 32 * 32; k < std::min(n_in, i / 32 * 32 + 32); ++k)
-                        largest = std::max(largest, std::abs(w[at(o) * at(n_in) + at(k)]));
+                        largest = std::max(largest, std::abs(w[as_index(o) * as_index(n_in) + as_index(k)]));
                     const float step = kind == WeightType::f32    ? 0.0f
                                        : kind == WeightType::f16  ? std::abs(w[place]) * 0x1p-11f
                                        : kind == WeightType::bf16 ? std::abs(w[place]) * 0x1p-8f
@@ -156,8 +154,9 @@ private slots:
     void largestOfAGroupIsKept() {
         // Scales that f16 holds exactly: nothing is lost.
         std::vector<float> w(64);
-        for (int i = 0; i < 64; ++i) w[at(i)] = static_cast<float>(i % 32 - 8) * (i < 32 ? 0.25f : -2.0f);
-        for (int i = 0; i < 64; ++i) w[at(i)] = i % 32 < 16 ? w[at(i)] : 0.0f;
+        for (int i = 0; i < 64; ++i)
+            w[as_index(i)] = static_cast<float>(i % 32 - 8) * (i < 32 ? 0.25f : -2.0f);
+        for (int i = 0; i < 64; ++i) w[as_index(i)] = i % 32 < 16 ? w[as_index(i)] : 0.0f;
         QCOMPARE(Packed(WeightType::int4, 64, 1, w).unpacked(), w);
     }
 
@@ -185,7 +184,7 @@ private slots:
                 call.scratch = scratch.f32();
                 call.largest = &largest;
                 backend->product(call);
-                for (int o = 0; o < 20; ++o) QCOMPARE(std::isfinite(y[at(o)]), in_weight && o != 3);
+                for (int o = 0; o < 20; ++o) QCOMPARE(std::isfinite(y[as_index(o)]), in_weight && o != 3);
                 QCOMPARE(largest, -1);
             }
         }
@@ -229,12 +228,12 @@ private slots:
         for (const int rows : {1, 2, 3, 5, 8, 11, 12, 13, 16, 30, 51}) {
             for (const int what : {0, 1, 2, 3, 4}) {
                 ++i;
-                const auto x = random_floats(at(100 + i), std::int64_t{rows} * n_in);
-                auto y = random_floats(at(200 + i), std::int64_t{rows} * n_out);
+                const auto x = random_floats(as_index(100 + i), std::int64_t{rows} * n_in);
+                auto y = random_floats(as_index(200 + i), std::int64_t{rows} * n_out);
                 const Linear linear{w.data(), i % 2 == 0 ? b.data() : nullptr, n_in, n_out, &packed_w.matrix};
                 const Linear gate{g.data(), nullptr, n_in, n_out, &packed_g.matrix};
                 Buffer scratch = scratch_of(*backend, linear, rows, &gate);
-                std::vector<std::int32_t> largest(at(rows));
+                std::vector<std::int32_t> largest(as_index(rows));
                 ProductCall call;
                 call.x = x.data();
                 call.rows = rows;
@@ -271,15 +270,15 @@ private slots:
                          qPrintable(QStringLiteral("%1 rows, case %2: %3").arg(rows).arg(what).arg(error)));
                 for (int r = 0; r < rows; ++r) {
                     const auto row = y.begin() + std::ptrdiff_t{r} * n_out;
-                    QCOMPARE(largest[at(r)], std::max_element(row, row + n_out) - row);
+                    QCOMPARE(largest[as_index(r)], std::max_element(row, row + n_out) - row);
                 }
                 call.y = second.data();
                 alone->product(call);
                 QVERIFY2(y == second, "differs with the number of threads");
                 if (rows > 3 || kind == WeightType::bf16) continue;
                 // A row does not depend on what is computed beside it.
-                std::vector<float> first(at(n_out));
-                auto fresh = random_floats(at(200 + i), std::int64_t{rows} * n_out);
+                std::vector<float> first(as_index(n_out));
+                auto fresh = random_floats(as_index(200 + i), std::int64_t{rows} * n_out);
                 std::copy_n(fresh.begin(), n_out, first.begin());
                 call.rows = 1;
                 call.y = first.data();

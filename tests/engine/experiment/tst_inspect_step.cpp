@@ -7,6 +7,7 @@
 #include <set>
 #include <stop_token>
 
+#include "engine/core/as_index.h"
 #include "engine/experiment/inspect_step.h"
 #include "engine/experiment/runner.h"
 #include "engine/formats/safetensors.h"
@@ -15,10 +16,6 @@
 using namespace decodescope;
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 struct Setup {
     const char* lane = "static";
@@ -158,13 +155,13 @@ void InspectStepTest::everyKindOfLane() {
             QCOMPARE(view->n_visible, seen.plan.n_allowed());
             QCOMPARE(view->n_wrong_cell, std::int64_t{0});
             for (int b = 0; b < static_cast<int>(seen.rows.size()); ++b) {
-                const RowView& row = seen.rows[index(b)];
+                const RowView& row = seen.rows[as_index(b)];
                 QCOMPARE(static_cast<int>(row.queries.size()), seen.plan.n_query(b));
                 if (seen.plan.n_query(b) == 0) continue;
                 QCOMPARE(static_cast<int>(row.keys.size()), seen.plan.n_slot(b));
                 std::vector<std::int32_t> text;
                 if (row.request >= 0) {
-                    text = made->record->prompts[index(row.request)].ids;
+                    text = made->record->prompts[as_index(row.request)].ids;
                     const auto& source = lane == "beam" ? recorded : made->record->reference().repetitions[0];
                     const auto chosen = source.tokens(row.request);
                     text.insert(text.end(), chosen.begin(), chosen.end());
@@ -177,29 +174,30 @@ void InspectStepTest::everyKindOfLane() {
                     QVERIFY(!slot.from_call || slot.step == static_cast<int>(step));
                     // Beams cross and drafts are guesses: only what is known to be kept is compared.
                     if (lane != "beam" && !(lane == "speculative" && slot.from_call))
-                        QCOMPARE(slot.token, text.at(index(slot.expected)));
+                        QCOMPARE(slot.token, text.at(as_index(slot.expected)));
                 }
                 for (int q = 0; q < seen.plan.n_query(b); ++q) {
                     ++n_query;
-                    const auto line = index(seen.plan.first_query(b) + q) * index(view->weights->columns());
+                    const auto line =
+                        as_index(seen.plan.first_query(b) + q) * as_index(view->weights->columns());
                     double sum = 0;
                     for (int slot = 0; slot < seen.plan.n_slot(b); ++slot) {
-                        QCOMPARE(view->mask[line + index(slot)],
+                        QCOMPARE(view->mask[line + as_index(slot)],
                                  static_cast<std::uint8_t>(seen.cell(b, q, slot)));
-                        const float weight = view->weights->values[line + index(slot)];
+                        const float weight = view->weights->values[line + as_index(slot)];
                         QVERIFY(std::isfinite(weight));
                         QVERIFY(seen.cell(b, q, slot) == MaskCell::visible || weight == 0);
                         QVERIFY(seen.cell(b, q, slot) < MaskCell::wrongly_seen);
                         sum += weight;
                     }
-                    const bool pad = row.queries[index(q)].expected == slot_padding;
+                    const bool pad = row.queries[as_index(q)].expected == slot_padding;
                     QVERIFY(std::abs(sum - (pad ? 0 : 1)) < 1e-5);
                     QCOMPARE(seen.n_seen(b, q) == 0, pad);
                 }
                 for (int slot = seen.plan.n_slot(b); slot < view->weights->columns(); ++slot)
-                    QVERIFY(std::isnan(view->weights->values[index(seen.plan.first_query(b)) *
-                                                                 index(view->weights->columns()) +
-                                                             index(slot)]));
+                    QVERIFY(std::isnan(view->weights->values[as_index(seen.plan.first_query(b)) *
+                                                                 as_index(view->weights->columns()) +
+                                                             as_index(slot)]));
             }
         }
         QCOMPARE(forwarded, recorded.steps[step].positions_forwarded);
@@ -228,7 +226,7 @@ void InspectStepTest::agreesWithTransformers() {
     const auto* weights = (*file)->find(model.toStdString() + ".weights");
     QVERIFY(ids != nullptr && weights != nullptr);
     std::vector<std::int64_t> tokens(7);
-    std::vector<float> golden(index(weights->shape[0] * weights->shape[1] * 7 * 7));
+    std::vector<float> golden(as_index(weights->shape[0] * weights->shape[1] * 7 * 7));
     QVERIFY((*file)->read(*ids, 0, std::as_writable_bytes(std::span(tokens))).ok());
     QVERIFY((*file)->read(*weights, 0, std::as_writable_bytes(std::span(golden))).ok());
     const auto n_layer = static_cast<int>(weights->shape[0]);
@@ -253,12 +251,12 @@ void InspectStepTest::agreesWithTransformers() {
                 const auto view = inspect->look({.step = step, .layer = layer, .head = head});
                 QVERIFY(view.ok());
                 for (int q = 0; q < view->weights->rows(); ++q) {
-                    const int position = view->view.rows[0].queries[index(q)].expected;
+                    const int position = view->view.rows[0].queries[as_index(q)].expected;
                     for (int key = 0; key < view->weights->columns(); ++key, ++n) {
                         const double expected =
-                            golden[index(((layer * n_head + head) * 7 + position) * 7 + key)];
+                            golden[as_index(((layer * n_head + head) * 7 + position) * 7 + key)];
                         const double weight =
-                            view->weights->values[index(q * view->weights->columns() + key)];
+                            view->weights->values[as_index(q * view->weights->columns() + key)];
                         worst = std::max(worst, std::abs(weight - expected));
                     }
                 }
@@ -336,10 +334,10 @@ void InspectStepTest::sameCellsInAnyOrder() {
         QVERIFY(view.ok());
         QCOMPARE(view->step, step);
         const auto& values = view->weights->values;
-        QCOMPARE(values.size(), expected[index(step)].size());
+        QCOMPARE(values.size(), expected[as_index(step)].size());
         for (std::size_t k = 0; k < values.size(); ++k)
-            QVERIFY(values[k] == expected[index(step)][k] ||
-                    (std::isnan(values[k]) && std::isnan(expected[index(step)][k])));
+            QVERIFY(values[k] == expected[as_index(step)][k] ||
+                    (std::isnan(values[k]) && std::isnan(expected[as_index(step)][k])));
     }
 }
 
@@ -456,8 +454,9 @@ void InspectStepTest::sharedBlocks() {
             taken_over += slot.position >= 0 && slot.step < 0;
             if (slot.position >= 0) {
                 QVERIFY(slot.block >= 0);
-                QCOMPARE(slot.token, slot.expected < 12 ? made->record->prompts[0].ids[index(slot.expected)]
-                                                        : slot.token);
+                QCOMPARE(slot.token, slot.expected < 12
+                                         ? made->record->prompts[0].ids[as_index(slot.expected)]
+                                         : slot.token);
             }
         }
     }
@@ -514,8 +513,8 @@ void InspectStepTest::reducesWithoutHiding() {
     std::vector<float> expected(16, 0.0f);
     for (int q = 0; q < 14; ++q) {
         for (int key = 0; key < 14; ++key) {
-            float& most = expected[index(q / 4 * 4 + key / 4)];
-            most = std::max(most, whole->weights->values[index(q * 14 + key)]);
+            float& most = expected[as_index(q / 4 * 4 + key / 4)];
+            most = std::max(most, whole->weights->values[as_index(q * 14 + key)]);
         }
     }
     QCOMPARE(small.values, expected);
@@ -529,7 +528,7 @@ void InspectStepTest::timeSplitAddsUp() {
     QCOMPARE(profile->steps.size(), std::size_t{8});
     for (const StepProfile& step : profile->steps) {
         const TimeSplit split = time_split(step, made->record->model.n_layer);
-        QCOMPARE(split.layers.size(), index(made->record->model.n_layer));
+        QCOMPARE(split.layers.size(), as_index(made->record->model.n_layer));
         const LayerTime all = split.all_layers();
         QCOMPARE(all.attention_ns + all.mlp_ns + all.other_ns + split.head_ns + split.other_ns,
                  split.total_ns);

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "engine/backend/cuda/kernels.h"
+#include "engine/core/as_index.h"
 #include "engine/decode/sampler.h"
 #include "tests/engine/backend/cuda/device_array.h"
 #include "tests/engine/backend/random_floats.h"
@@ -22,16 +23,12 @@ namespace {
 
 constexpr float most_f = std::numeric_limits<float>::max();
 
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Rows of n logits of every kind that order and sums could get wrong.
 std::vector<std::vector<float>> hard_rows(int n) {
     std::vector<std::vector<float>> rows;
     const auto add = [&](auto&& logit) {
         const auto random = random_floats(rows.size() + 1, n);
-        std::vector<float> row(index(n));
+        std::vector<float> row(as_index(n));
         for (std::size_t i = 0; i < row.size(); ++i) row[i] = logit(random[i], i);
         rows.push_back(row);
     };
@@ -41,7 +38,9 @@ std::vector<std::vector<float>> hard_rows(int n) {
     add([](float, std::size_t) { return -0.75f; });               // all are
     add([](float x, std::size_t i) { return i % 3 == 0 ? -0.0f : i % 3 == 1 ? 0.0f : -std::abs(x); });
     add([](float x, std::size_t i) { return i % 7 == 5 ? 2000 + x : x > 0 ? -most_f : -1e-40f; });
-    add([n](float x, std::size_t i) { return x + (i + 1 == index(n) ? 9.0f : 0.0f); });  // the last is likely
+    add([n](float x, std::size_t i) {
+        return x + (i + 1 == as_index(n) ? 9.0f : 0.0f);
+    });  // the last is likely
     return rows;
 }
 
@@ -103,8 +102,9 @@ std::vector<std::int32_t> kept_of(const Sampling& sampling, const std::vector<fl
     for (std::size_t i = 0; i < p.size(); ++i) {
         if (p[i] > 0) kept.push_back(static_cast<std::int32_t>(i));
     }
-    std::stable_sort(kept.begin(), kept.end(),
-                     [&](std::int32_t a, std::int32_t b) { return logits[index(a)] > logits[index(b)]; });
+    std::stable_sort(kept.begin(), kept.end(), [&](std::int32_t a, std::int32_t b) {
+        return logits[as_index(a)] > logits[as_index(b)];
+    });
     return kept;
 }
 
@@ -191,7 +191,7 @@ private Q_SLOTS:
             QVERIFY(Sampler(sampling).distribution(rows[row], {}, p));
             const double behind =
                 std::accumulate(found + 1, kept.end(), 0.0,
-                                [&](double sum, std::int32_t token) { return sum + p[index(token)]; });
+                                [&](double sum, std::int32_t token) { return sum + p[as_index(token)]; });
             QVERIFY2(behind < 1e-13, qPrintable(QString::number(behind)));
         }
     }
@@ -212,7 +212,7 @@ private Q_SLOTS:
             QCOMPARE(whole.size(), rows.size());
             for (const std::size_t row : {std::size_t{0}, rows.size() / 2, rows.size() - 1}) {
                 auto spoilt = rows;
-                spoilt[row][index(n * 2 / 3)] = bad;
+                spoilt[row][as_index(n * 2 / 3)] = bad;
                 auto expected = whole;
                 expected[row] = -1;
                 QCOMPARE(drawn_from(spoilt, draws), expected);

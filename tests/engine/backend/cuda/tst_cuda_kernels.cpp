@@ -12,6 +12,7 @@
 #include "engine/backend/backend.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/cache/entry_codec.h"
+#include "engine/core/as_index.h"
 #include "engine/model/rotary.h"
 #include "tests/engine/backend/cuda/device_array.h"
 #include "tests/engine/backend/random_floats.h"
@@ -25,10 +26,6 @@ namespace {
 
 constexpr float nan_f = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity_f = std::numeric_limits<float>::infinity();
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 bool same(float a, float b) {
     return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
@@ -97,7 +94,7 @@ private Q_SLOTS:
         const auto places = random_floats(2, 6 * d);
         const std::vector<std::int32_t> tokens{3, 10, 0, 3, 7};
         const std::vector<std::int32_t> positions{0, 5, 2, 0, 1};
-        DeviceArray<float> device_table(table), device_places(places), out(tokens.size() * index(d));
+        DeviceArray<float> device_table(table), device_places(places), out(tokens.size() * as_index(d));
         DeviceArray<std::int32_t> device_tokens(tokens), device_positions(positions);
         cuda::CallArrays call;
         call.n_token = static_cast<int>(tokens.size());
@@ -108,8 +105,8 @@ private Q_SLOTS:
         std::vector<float> expected;
         for (std::size_t t = 0; t < tokens.size(); ++t) {
             for (int i = 0; i < d; ++i) {
-                expected.push_back(table[index(tokens[t] * d + i)] +
-                                   (learned ? places[index(positions[t] * d + i)] : 0.0f));
+                expected.push_back(table[as_index(tokens[t] * d + i)] +
+                                   (learned ? places[as_index(positions[t] * d + i)] : 0.0f));
             }
         }
         QCOMPARE(out.read(), expected);
@@ -123,9 +120,9 @@ private Q_SLOTS:
     void picksRows() {
         QFETCH(int, d);
         auto x = random_floats(1, 9 * d);
-        x[index(4 * d)] = nan_f;
+        x[as_index(4 * d)] = nan_f;
         const std::vector<std::int32_t> rows{8, 4, 4, 0};
-        DeviceArray<float> device_x(x), out(rows.size() * index(d));
+        DeviceArray<float> device_x(x), out(rows.size() * as_index(d));
         DeviceArray<std::int32_t> device_rows(rows);
         cuda::pick_rows(nullptr, device_x.data(), device_rows.data(), 4, d, out.data());
         std::vector<float> expected;
@@ -144,7 +141,7 @@ private Q_SLOTS:
         QFETCH(int, head_dim);
         const std::vector<std::int32_t> positions{0, 1, 17, 131071, 4095};
         const std::vector<double> frequencies = rotary_frequencies({}, head_dim);
-        std::vector<float> expected(positions.size() * index(head_dim));
+        std::vector<float> expected(positions.size() * as_index(head_dim));
         decodescope::rotary_turns(frequencies, 1.25, positions, expected.data());
         DeviceArray<std::int32_t> device_positions(positions);
         DeviceArray<double> device_frequencies(frequencies);
@@ -175,7 +172,7 @@ private Q_SLOTS:
         constexpr int rows = 7;
         const std::int64_t stride = n_head * head_dim + 16;
         auto x = random_floats(1, rows * stride);
-        x[index(3 * stride + 1)] = nan_f;
+        x[as_index(3 * stride + 1)] = nan_f;
         const auto turns = random_floats(2, rows * head_dim);
         DeviceArray<float> device_x(x), device_turns(turns);
         cuda::rotate(nullptr, device_x.data(), stride, rows, n_head, head_dim, device_turns.data(), pairs);
@@ -204,7 +201,7 @@ private Q_SLOTS:
         constexpr int rows = 5;
         auto x = random_floats(1, rows * d);
         for (float& value : x) value += offset;
-        x[index(2 * d)] = nan_f;
+        x[as_index(2 * d)] = nan_f;
         std::fill_n(x.begin() + 3 * d, d, 0.0f);
         const auto weight = random_floats(2, d);
         const auto bias = random_floats(3, d);
@@ -223,8 +220,8 @@ private Q_SLOTS:
             const double factor = 1 / std::sqrt(square / d + 1e-5);
             for (int i = 0; i < d; ++i) {
                 expected.push_back(
-                    static_cast<float>((double{from[i]} - mean) * factor * double{weight[index(i)]} +
-                                       (has_bias ? double{bias[index(i)]} : 0.0)));
+                    static_cast<float>((double{from[i]} - mean) * factor * double{weight[as_index(i)]} +
+                                       (has_bias ? double{bias[as_index(i)]} : 0.0)));
             }
         }
         // At 3000 a float has steps of 0.0002.
@@ -258,7 +255,7 @@ private Q_SLOTS:
         auto x = hard_floats();
         const auto more = random_floats(5, 2000);
         x.insert(x.end(), more.begin(), more.end());
-        x.resize(x.size() - index(left_out));
+        x.resize(x.size() - as_index(left_out));
         DeviceArray<float> device_x(x);
         DeviceArray<std::byte> y(x.size() * 2);
         cuda::convert(nullptr, device_x.data(), static_cast<std::int64_t>(x.size()), y.data(), type);
@@ -289,7 +286,7 @@ private Q_SLOTS:
         constexpr int rows = 3;
         // Also far out, where exponentials overflow.
         auto y = random_floats(1, rows * n, 30.0f);
-        y[index(n)] = nan_f;
+        y[as_index(n)] = nan_f;
         const auto bias = random_floats(2, n);
         const auto gate = random_floats(3, rows * n, 3.0f);
         DeviceArray<float> device_y(y), device_bias(bias), device_gate(gate), gated(y), alone(y);
@@ -301,7 +298,7 @@ private Q_SLOTS:
             return x;
         };
         const auto plus_bias = [&](std::vector<float> x) {
-            for (std::size_t i = 0; i < x.size() && biased; ++i) x[i] += bias[i % index(n)];
+            for (std::size_t i = 0; i < x.size() && biased; ++i) x[i] += bias[i % as_index(n)];
             return x;
         };
         cuda::finish(nullptr, device_y.data(), rows, n, bias_or_null, activation >= 0 ? &kind : nullptr);
@@ -363,17 +360,17 @@ private Q_SLOTS:
                 for (float& value : values) value = -1e30f - 1e29f * std::abs(value);
             }
             const float largest = *std::max_element(values.begin(), values.end());
-            const int at = wanted[index(row)];
+            const int at = wanted[as_index(row)];
             for (int i = 0; i < n; ++i) {
-                if (values[index(i)] == largest) values[index(i)] = largest * (row == 1 ? 2.0f : 0.5f);
+                if (values[as_index(i)] == largest) values[as_index(i)] = largest * (row == 1 ? 2.0f : 0.5f);
             }
             // It stands there again and again.
-            for (int i = at; i < n; i += 97) values[index(i)] = largest;
+            for (int i = at; i < n; i += 97) values[as_index(i)] = largest;
             x.insert(x.end(), values.begin(), values.end());
             expected.push_back(
                 static_cast<std::int32_t>(std::max_element(values.begin(), values.end()) - values.begin()));
         }
-        DeviceArray<std::int32_t> largest(index(rows));
+        DeviceArray<std::int32_t> largest(as_index(rows));
         DeviceArray<float> device_x(x);
         cuda::find_largest(nullptr, device_x.data(), rows, n, largest.data());
         QCOMPARE(largest.read(), expected);
@@ -381,9 +378,9 @@ private Q_SLOTS:
         for (const float bad : {nan_f, infinity_f, -infinity_f}) {
             for (int row = 0; row < rows; ++row) {
                 auto spoilt = x;
-                spoilt[index(std::int64_t{row} * n + wanted[index((row + 1) % rows)])] = bad;
+                spoilt[as_index(std::int64_t{row} * n + wanted[as_index((row + 1) % rows)])] = bad;
                 auto answer = expected;
-                answer[index(row)] = -1;
+                answer[as_index(row)] = -1;
                 device_x.write(spoilt);
                 cuda::find_largest(nullptr, device_x.data(), rows, n, largest.data());
                 QCOMPARE(largest.read(), answer);
@@ -435,35 +432,35 @@ private Q_SLOTS:
         auto v = random_floats(2, n_token * stride);
         // Vectors that codes are hard for: not finite, all zero, subnormal, one large value, ties.
         k[1] = infinity_f;
-        v[index(stride)] = nan_f;
+        v[as_index(stride)] = nan_f;
         std::fill_n(k.begin() + stride, d, 0.0f);
         std::fill_n(k.begin() + 3 * stride, d, 1e-40f);
-        v[index(3 * stride + 2)] = 60000.0f;
+        v[as_index(3 * stride + 2)] = 60000.0f;
         for (std::int64_t i = 0; i < d; ++i)
-            v[index(4 * stride + i)] = static_cast<float>(i % 255) - 127.0f + 0.5f;
+            v[as_index(4 * stride + i)] = static_cast<float>(i % 255) - 127.0f + 0.5f;
 
-        std::vector<std::byte> keys(index(n_element * bytes), std::byte{0xFF});
+        std::vector<std::byte> keys(as_index(n_element * bytes), std::byte{0xFF});
         std::vector<std::byte> values = keys;
-        std::vector<float> key_scales(index(n_element / d), nan_f);
+        std::vector<float> key_scales(as_index(n_element / d), nan_f);
         std::vector<float> value_scales = key_scales;
         const auto put = [&](const float* from, std::int64_t at, std::vector<std::byte>& to,
                              std::vector<float>& scales) {
             std::byte* place = to.data() + at * bytes;
             if (type == Stored::int8)
-                scales[index(at / d)] = encode_int8(from, d, reinterpret_cast<std::int8_t*>(place));
+                scales[as_index(at / d)] = encode_int8(from, d, reinterpret_cast<std::int8_t*>(place));
             else
                 encode_entries(dtype_of(type), from, d, place);
         };
         for (int t = 0; t < n_token; ++t) {
-            const std::int32_t slot = slots_of[index(t)];
-            const std::int32_t row = row_of[index(t)];
+            const std::int32_t slot = slots_of[as_index(t)];
+            const std::int32_t row = row_of[as_index(t)];
             if (slot < 0) continue;
             for (int h = 0; h < n_kv_head; ++h) {
                 const std::int64_t at = blocks
-                                            ? table[index(row * 3 + slot / block)] * entries.row_stride +
+                                            ? table[as_index(row * 3 + slot / block)] * entries.row_stride +
                                                   h * entries.head_stride + slot % block * entries.slot_stride
                                             : row * entries.row_stride + h * entries.head_stride +
-                                                  (base[index(row)] + slot) * entries.slot_stride;
+                                                  (base[as_index(row)] + slot) * entries.slot_stride;
                 put(k.data() + t * stride + h * d, at, keys, key_scales);
                 put(v.data() + t * stride + h * d, at, values, value_scales);
             }
@@ -548,7 +545,7 @@ private Q_SLOTS:
         attention.n_head = attention.n_kv_head = n_head;
         attention.head_dim = d;
         attention.scale = 0.125f;
-        DeviceArray<float> scratch(index(cuda::attention_floats(n, n, n_head, n_head, d)));
+        DeviceArray<float> scratch(as_index(cuda::attention_floats(n, n, n_head, n_head, d)));
         attention.scratch = scratch.data();
         float* const from_k = device_qkv.data() + n_head * d;
         float* const from_v = from_k + n_head * d;

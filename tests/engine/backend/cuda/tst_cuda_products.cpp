@@ -8,6 +8,7 @@
 
 #include "engine/backend/cuda/products.h"
 #include "engine/cache/entry_codec.h"
+#include "engine/core/as_index.h"
 #include "tests/engine/backend/cuda/cuda_fixture.h"
 #include "tests/engine/backend/cuda/device_array.h"
 #include "tests/engine/backend/random_floats.h"
@@ -23,10 +24,6 @@ namespace {
 
 DType dtype_of(Stored type) {
     return type == Stored::f16 ? DType::f16 : type == Stored::bf16 ? DType::bf16 : DType::f32;
-}
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
 }
 
 /// Bytes of the values as `type`, and the values that they stand for.
@@ -62,14 +59,14 @@ double worst(Products& products, Stored type, const Case& shape) {
     for (std::int64_t r = 0; r < shape.rows; ++r) {
         for (std::int64_t o = 0; o < shape.n_out; ++o) {
             const std::int64_t i = r * shape.n_out + o;
-            double sum = shape.accumulate ? y[at(i)] : 0.0;
+            double sum = shape.accumulate ? y[as_index(i)] : 0.0;
             double size = std::fabs(sum);
             for (std::int64_t k = 0; k < shape.n_in; ++k) {
-                const double term = double{x[at(r * shape.n_in + k)]} * w[at(o * shape.n_in + k)];
+                const double term = double{x[as_index(r * shape.n_in + k)]} * w[as_index(o * shape.n_in + k)];
                 sum += term;
                 size += std::fabs(term);
             }
-            const double wrong = std::fabs(found[at(i)] - sum) / size;
+            const double wrong = std::fabs(found[as_index(i)] - sum) / size;
             error = std::isnan(wrong) ? INFINITY : std::max(error, wrong);
         }
     }
