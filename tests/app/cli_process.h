@@ -9,9 +9,9 @@
 #include <QStringList>
 #include <QTest>
 
-namespace decodescope::test {
+#include "tests/patience.h"
 
-inline constexpr int patience = 120'000;  // a sanitizer build on a busy machine
+namespace decodescope::test {
 
 struct Outcome {
     int exitCode = -1;
@@ -31,7 +31,7 @@ inline Outcome cli(const QStringList& arguments, const QByteArray& input = {}) {
     process.closeWriteChannel();
     if (!process.waitForFinished(patience) || process.exitStatus() != QProcess::NormalExit) {
         process.kill();
-        process.waitForFinished();
+        process.waitForFinished(test::patience);
         return {-1, process.readAllStandardOutput(), process.readAllStandardError()};
     }
     return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};

@@ -12,6 +12,7 @@
 #include "tests/app/cli_process.h"
 #include "tests/engine/formats/gguf_bytes.h"
 #include "tests/engine/formats/test_files.h"
+#include "tests/patience.h"
 
 using namespace decodescope::test;
 
@@ -339,7 +340,7 @@ private slots:
             QProcess process;
             process.start(program(), {"run", "--model", "demo", "--tokens", "900", "--repetitions", "10000",
                                       "--warmup", "0", "--lanes", "static", "--format", "json"});
-            QVERIFY(process.waitForStarted());
+            QVERIFY(process.waitForStarted(patience));
             QTest::qWait(pause);
             QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
             QVERIFY(process.waitForFinished(patience));

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "tests/app/cli_process.h"
+#include "tests/patience.h"
 
 using namespace decodescope::test;
 
@@ -108,7 +109,7 @@ private slots:
         process.start(program(), {"get", "smollm2"});
         QTRY_VERIFY_WITH_TIMEOUT(started(), patience);
         QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
-        QVERIFY(process.waitForFinished(20'000));
+        QVERIFY(process.waitForFinished(patience));
         QCOMPARE(process.exitCode(), 130);
         nothingIsLeft();
     }

@@ -9,6 +9,7 @@
 #include "tests/app/cli_process.h"
 #include "tests/engine/formats/gguf_bytes.h"
 #include "tests/engine/formats/tiny_model.h"
+#include "tests/patience.h"
 
 using namespace decodescope::test;
 
@@ -102,7 +103,7 @@ void TestCliHostileFiles::oneSentenceAndExitCode2() {
          {QStringList{"inspect", "--model", path}, QStringList{"run", "--model", path, "--ids", "1,2"}}) {
         QProcess process;
         process.start(DECODESCOPE_BIN_DIR "/decodescope-cli", arguments);
-        QVERIFY(process.waitForFinished(120'000));
+        QVERIFY(process.waitForFinished(patience));
         const QString err = QString::fromUtf8(process.readAllStandardError());
         QCOMPARE(process.exitStatus(), QProcess::NormalExit);
         QCOMPARE(process.exitCode(), 2);
@@ -139,7 +140,7 @@ void TestCliHostileFiles::ggufFiles() {
     const QString path = QString::fromStdString(folder.write("model.gguf", file).string());
     QProcess process;
     process.start(DECODESCOPE_BIN_DIR "/decodescope-cli", {"inspect", path});
-    QVERIFY(process.waitForFinished(120'000));
+    QVERIFY(process.waitForFinished(patience));
     const QString err = QString::fromUtf8(process.readAllStandardError());
     QCOMPARE(process.exitStatus(), QProcess::NormalExit);
     QCOMPARE(process.exitCode(), 2);

@@ -13,6 +13,7 @@
 
 #include "engine/experiment/runner.h"
 #include "engine/model/preset.h"
+#include "tests/patience.h"
 
 using namespace decodescope;
 using namespace std::chrono_literals;
@@ -161,7 +162,7 @@ void RunControlTest::aHeldRunSleeps() {
         if (event.step == 3) control.pause();
     };
     std::jthread runner([&] { QVERIFY(fixture.run(race({"static"}, Interleave::step), &control).ok()); });
-    QTRY_VERIFY(held);
+    QTRY_VERIFY_WITH_TIMEOUT(held, test::patience);
     QTest::qWait(50);  // spinning compute threads go to sleep
     const int steps = fixture.sink.n_step;
     const auto start = std::chrono::steady_clock::now();
@@ -188,7 +189,7 @@ void RunControlTest::stopWakesAHeldRun() {
     std::jthread runner([&] {
         record = fixture.run(race({"naive", "static"}, Interleave::step), &control, stop.get_token());
     });
-    QTRY_VERIFY(held && fixture.sink.n_step == 6);
+    QTRY_VERIFY_WITH_TIMEOUT(held && fixture.sink.n_step == 6, test::patience);
     stop.request_stop();
     runner.join();
     QVERIFY(record.ok());
@@ -218,13 +219,13 @@ void RunControlTest::visitsAreMadeWhileHeld() {
     control.step(2);
     std::atomic<std::thread::id> visitor;
     std::jthread runner([&] { QVERIFY(fixture.run(race({"static"}, Interleave::step), &control).ok()); });
-    QTRY_VERIFY(held && fixture.sink.n_step == 2);
+    QTRY_VERIFY_WITH_TIMEOUT(held && fixture.sink.n_step == 2, test::patience);
     control.visit([&] { visitor = std::this_thread::get_id(); });
-    QTRY_COMPARE(visitor.load(), runner.get_id());
+    QTRY_COMPARE_WITH_TIMEOUT(visitor.load(), runner.get_id(), test::patience);
     QCOMPARE(fixture.sink.n_step.load(), 2);
     QVERIFY(held);
     control.step();
-    QTRY_COMPARE(fixture.sink.n_step.load(), 3);
+    QTRY_COMPARE_WITH_TIMEOUT(fixture.sink.n_step.load(), 3, test::patience);
     control.resume();
     runner.join();
 }

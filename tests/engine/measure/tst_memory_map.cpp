@@ -11,6 +11,7 @@
 #include "engine/measure/allocation_count.h"
 #include "engine/measure/memory_map.h"
 #include "engine/measure/process_memory.h"
+#include "tests/patience.h"
 
 using namespace decodescope;
 
@@ -26,7 +27,7 @@ std::int64_t said_by(const QString& program, const QStringList& arguments) {
     if (QStandardPaths::findExecutable(program).isEmpty()) return -1;
     QProcess process;
     process.start(program, arguments);
-    if (!process.waitForFinished(30'000)) return -1;
+    if (!process.waitForFinished(test::patience)) return -1;
     bool ok = false;
     const qint64 kilobytes = QString::fromUtf8(process.readAllStandardOutput()).simplified().toLongLong(&ok);
     return ok ? kilobytes * 1024 : -1;

@@ -7,6 +7,7 @@
 
 #include "engine/formats/model_source.h"
 #include "tests/engine/verify/foreign_decoder.h"
+#include "tests/patience.h"
 
 using namespace decodescope;
 using namespace decodescope::test;
@@ -69,13 +70,13 @@ private slots:
         const QString python = qEnvironmentVariable("DECODESCOPE_PYTHON", "python3");
         QProcess probe;
         probe.start(python, {"-c", "import torch, transformers"});
-        if (!probe.waitForFinished(120'000) || probe.exitCode() != 0)
+        if (!probe.waitForFinished(test::patience) || probe.exitCode() != 0)
             QSKIP("needs Python with torch and transformers (DECODESCOPE_PYTHON names another one)");
         const QTemporaryDir folder;
         QProcess recorder;
         recorder.setProcessChannelMode(QProcess::MergedChannels);
         recorder.start(python, {DECODESCOPE_TEST_DATA "/make_traces.py", folder.path()});
-        QVERIFY(recorder.waitForFinished(240'000));
+        QVERIFY(recorder.waitForFinished(test::patience));
         QVERIFY2(recorder.exitCode() == 0, recorder.readAll().constData());
         const auto made = std::filesystem::path(folder.path().toStdString());
         check(made / "gpt2-generate-f32", "equal", "", "");

@@ -9,6 +9,7 @@
 
 #include <limits>
 
+#include "tests/patience.h"
 #include "ui/chart/bar_chart.h"
 #include "ui/chart/line_chart.h"
 #include "ui/chart/matrix_chart.h"
@@ -210,7 +211,7 @@ void ChartWordsTest::screenReadersHearIt() {
     // What a key has done is heard alone, until the chart is come to again.
     chart.resize(500, 300);
     chart.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&chart));
+    QVERIFY(QTest::qWaitForWindowExposed(&chart, test::patience));
     chart.flush();
     QTest::keyClick(&chart, Qt::Key_Right);
     QCOMPARE(interface->text(QAccessible::Description), chart.crosshairText());
@@ -231,7 +232,7 @@ void ChartWordsTest::menuCopiesIt() {
     QMenu* menu = menuOf();
     QVERIFY(!menu->findChild<QAction*>("copySummary")->isEnabled());
     menu->close();
-    QTRY_VERIFY(chart.findChild<QMenu*>("chartMenu") == nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(chart.findChild<QMenu*>("chartMenu") == nullptr, test::patience);
     chart.setParts({{"part", ColorRef{}}});
     chart.setBars({{"bar", {1e6}}});
     menu = menuOf();

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/patience.h"
 #include "tests/ui/chart/chart_data.h"
 #include "ui/chart/chart_link.h"
 #include "ui/chart/export.h"
@@ -71,7 +72,7 @@ void LineChartTest::flushDrawsOnceAndOnlyWhenVisible() {
     QVERIFY(!chart.flush());
     QVERIFY(chart.isDirty());
     chart.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&chart));
+    QVERIFY(QTest::qWaitForWindowExposed(&chart, test::patience));
     chart.flush();
     QVERIFY(!chart.isDirty());
     QVERIFY(!chart.flush());
@@ -253,7 +254,7 @@ void LineChartTest::zoomPanReset() {
     chart.resize(800, 400);
     test::fillRace(chart, 400);
     chart.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&chart));
+    QVERIFY(QTest::qWaitForWindowExposed(&chart, test::patience));
     chart.flush();
     const QPoint middle(400, 200);
     QVERIFY(!chart.isViewChanged());
@@ -314,7 +315,7 @@ void LineChartTest::linkedChartsMoveTogether() {
     seconds.name = QStringLiteral("time");
     time.setXAxis(seconds);
     page.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&page));
+    QVERIFY(QTest::qWaitForWindowExposed(&page, test::patience));
     flushCharts(&page);
     const auto all = time.visibleX();
     wheel(a, QPoint(300, 150), 3);

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "tests/patience.h"
 #include "tests/ui/chart/chart_data.h"
 #include "ui/chart/matrix_chart.h"
 
@@ -97,7 +98,7 @@ void MatrixChartTest::selectionByMouseAndKeys() {
     grid.setKinds(kinds());
     grid.setCells(8, 8, causal(8));
     grid.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&grid));
+    QVERIFY(QTest::qWaitForWindowExposed(&grid, test::patience));
     QSignalSpy selected(&grid, &MatrixChart::cellSelected);
     QSignalSpy hovered(&grid, &MatrixChart::cellHovered);
     QTest::mouseMove(&grid, QPoint(100, 100));
@@ -124,7 +125,7 @@ void MatrixChartTest::zoomShowsSingleCells() {
     grid.setKinds(kinds());
     grid.setCells(512, 512, causal(512));
     grid.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&grid));
+    QVERIFY(QTest::qWaitForWindowExposed(&grid, test::patience));
     const QPointF at(240, 240);
     for (int i = 0; i < 60; ++i) {
         QWheelEvent event(at, grid.mapToGlobal(at), {}, QPoint(0, 120), Qt::NoButton, Qt::NoModifier,

@@ -12,6 +12,7 @@
 #include <QToolButton>
 #include <QWheelEvent>
 
+#include "tests/patience.h"
 #include "tests/ui/experiment_panel/panel_fixture.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/lane_card.h"
@@ -165,7 +166,7 @@ void ExperimentPanelTest::lanesAreAddedAndRemoved() {
     QCOMPARE(experiment.lanes[3].cache.kind, CacheKind::concat);
     QVERIFY2(experiment.validate().ok(), "names of added lanes must differ");
     panel.findChild<LaneCard*>("lane0")->findChild<QToolButton*>("laneRemove")->click();
-    QTRY_COMPARE(panel.experiment().lanes.size(), std::size_t{3});
+    QTRY_COMPARE_WITH_TIMEOUT(panel.experiment().lanes.size(), std::size_t{3}, test::patience);
     experiment = panel.experiment();
     QCOMPARE(experiment.lanes[0].cache.kind, CacheKind::static_);
     QCOMPARE(experiment.reference, experiment.lanes[0].name);
@@ -203,7 +204,7 @@ void ExperimentPanelTest::promptsAreAddedCopiedAndRemoved() {
     QVERIFY(first->findChild<QToolButton*>("promptRemove")->isHidden());
     first->findChild<QLineEdit*>("promptIsolation")->setText("a group");
     first->findChild<QToolButton*>("promptDuplicate")->click();
-    QTRY_COMPARE(panel.experiment().prompts.size(), std::size_t{2});
+    QTRY_COMPARE_WITH_TIMEOUT(panel.experiment().prompts.size(), std::size_t{2}, test::patience);
     QCOMPARE(panel.experiment().prompts[1].text, std::string("It is a truth"));
     QCOMPARE(panel.experiment().prompts[1].isolation, std::string("a group"));
     QVERIFY(panel.problem().isEmpty());
@@ -215,7 +216,7 @@ void ExperimentPanelTest::promptsAreAddedCopiedAndRemoved() {
     third->findChild<QPlainTextEdit*>("promptEdit")->setPlainText("third");
     QVERIFY(panel.problem().isEmpty());
     first->findChild<QToolButton*>("promptRemove")->click();
-    QTRY_COMPARE(panel.experiment().prompts.size(), std::size_t{2});
+    QTRY_COMPARE_WITH_TIMEOUT(panel.experiment().prompts.size(), std::size_t{2}, test::patience);
     QCOMPARE(panel.experiment().prompts[1].text, std::string("third"));
     QVERIFY(edited.count() >= 4);
 }

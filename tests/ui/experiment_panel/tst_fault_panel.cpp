@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "tests/patience.h"
 #include "tests/ui/experiment_panel/panel_fixture.h"
 #include "ui/experiment_panel/experiment_panel.h"
 #include "ui/experiment_panel/fault_list.h"
@@ -61,7 +62,7 @@ void FaultPanelTest::init() {
     m_panel->setExperiment(base());
     m_panel->resize(m_panel->sizeHint().width(), 2500);
     m_panel->show();
-    QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
+    QVERIFY(QTest::qWaitForWindowExposed(m_panel.get(), test::patience));
 }
 
 void FaultPanelTest::offersTheWholeCatalogue() {

@@ -11,6 +11,7 @@
 #include <QTest>
 
 #include "engine/experiment/runner.h"
+#include "tests/patience.h"
 #include "ui/inside/inside_page.h"
 #include "ui/inside/inside_views.h"
 #include "ui/session/session.h"
@@ -70,11 +71,11 @@ struct PageFixture {
     bool run(const Experiment& experiment) {
         QSignalSpy finished(&session, &Session::runFinished);
         session.run(experiment);
-        return finished.wait(60'000) && settled();
+        return finished.wait(test::patience) && settled();
     }
     bool settled() {
         return QTest::qWaitFor([this] { return !page.isWaiting() && page.views()->step() != nullptr; },
-                               20'000);
+                               test::patience);
     }
     bool show(int lane, int step) {
         page.setStep(lane, step);
@@ -394,7 +395,7 @@ void InsideTest::timesOfLayers() {
     PageFixture fixture;
     QVERIFY(fixture.run(experimentOf({"static"})));
     BarChart* times = fixture.views()->times();
-    QTRY_COMPARE_WITH_TIMEOUT(times->bars().size(), std::size_t{2 + 2}, 20'000);
+    QTRY_COMPARE_WITH_TIMEOUT(times->bars().size(), std::size_t{2 + 2}, test::patience);
     QVERIFY(times->bars()[0].values[0] > 0 && times->bars()[0].values[1] > 0);
     QVERIFY2(times->subtitle().endsWith("in an instrumented pass"), qPrintable(times->subtitle()));
     // Another step of the lane is known at once.
@@ -416,17 +417,19 @@ void InsideTest::looksIntoAHeldRun() {
             [&] { fixture.page.setLiveLook(fixture.session.isHeld()); });
     fixture.session.run(experimentOf({"static"}), 1);
     for (int step = 0; step < 4; ++step) {
-        QTRY_VERIFY(fixture.session.isHeld() && fixture.data.latest(1) != nullptr &&
-                    static_cast<int>(fixture.data.latest(1)->steps.size()) == step + 1);
-        QTRY_VERIFY(!fixture.page.isWaiting() && fixture.views()->step() != nullptr &&
-                    fixture.views()->step()->step == step);
+        QTRY_VERIFY_WITH_TIMEOUT(fixture.session.isHeld() && fixture.data.latest(1) != nullptr &&
+                                     static_cast<int>(fixture.data.latest(1)->steps.size()) == step + 1,
+                                 test::patience);
+        QTRY_VERIFY_WITH_TIMEOUT(!fixture.page.isWaiting() && fixture.views()->step() != nullptr &&
+                                     fixture.views()->step()->step == step,
+                                 test::patience);
         QCOMPARE(fixture.views()->mask()->columnCount(), 5 + step);
         // An earlier step of the run that is held.
         if (step == 3) QVERIFY(fixture.show(0, 1));
         fixture.session.step();
     }
     fixture.session.resume();
-    QTRY_VERIFY(fixture.data.finishedRecord() != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(fixture.data.finishedRecord() != nullptr, test::patience);
     QCOMPARE(fixture.data.finishedRecord()->status, FinishReason::length);
     QCOMPARE(fixture.session.ledger()->total(), fixture.session.ledger()->live(Owner::weights));
 }
@@ -446,9 +449,9 @@ void InsideTest::laneWithoutSteps() {
     experiment.lanes[1].cache.capacity = 3;  // less than the prompt
     QSignalSpy finished(&fixture.session, &Session::runFinished);
     fixture.session.run(experiment);
-    QVERIFY(finished.wait(60'000));
+    QVERIFY(finished.wait(test::patience));
     fixture.page.setStep(1, 0);
-    QTRY_COMPARE(fixture.page.sentence(), QString("No step has been made yet."));
+    QTRY_COMPARE_WITH_TIMEOUT(fixture.page.sentence(), QString("No step has been made yet."), test::patience);
     fixture.page.setStep(0, 2);
     QVERIFY(fixture.settled());
 }

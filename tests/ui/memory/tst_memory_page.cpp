@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "engine/model/preset.h"
+#include "tests/patience.h"
 #include "ui/chart/line_chart.h"
 #include "ui/memory/cache_table.h"
 #include "ui/memory/memory_page.h"
@@ -307,7 +308,7 @@ void MemoryPageTest::sharesAndBytes() {
     MemoryPage page(run);
     page.resize(1000, 700);
     page.show();
-    QVERIFY(QTest::qWaitForWindowActive(&page));
+    QVERIFY(QTest::qWaitForWindowActive(&page, test::patience));
     run.show(makeRecord(), nullptr);
     const QStringList inBytes = page.chart()->table(DataRange::all).columns;
     QTest::keyClick(page.chart(), Qt::Key_P);

@@ -13,6 +13,7 @@
 
 #include "engine/plan/plan_choices.h"
 #include "engine/plan/shape_reader.h"
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/format.h"
@@ -310,7 +311,7 @@ void PlanPageTest::checksAgainstARun() {
     QVERIFY2(button->isEnabled(), qPrintable(button->toolTip()));
     button->click();
     QVERIFY(find<QPushButton>("planCancel")->isVisibleTo(&page()));
-    QTRY_VERIFY_WITH_TIMEOUT(table->isVisibleTo(&page()), 60'000 * test::slowness);
+    QTRY_VERIFY_WITH_TIMEOUT(table->isVisibleTo(&page()), test::patience);
     QVERIFY(m_fixture->awaitIdle());
     const QString shown = table->toText();
     // Tensors are counted, so they are exact whatever else this process does.
@@ -342,11 +343,12 @@ void PlanPageTest::checkCanBeCancelled() {
     auto* button = find<QPushButton>("planCheck");
     QVERIFY2(button->isEnabled(), qPrintable(button->toolTip()));
     button->click();
-    QTRY_COMPARE(m_fixture->window->session()->activity(), Session::Activity::working);
+    QTRY_COMPARE_WITH_TIMEOUT(m_fixture->window->session()->activity(), Session::Activity::working,
+                              test::patience);
     QVERIFY(!(*m_fixture->window->actions())[ActionId::run]->isEnabled());
     QVERIFY(!(*m_fixture->window->actions())[ActionId::step]->isEnabled());
     find<QPushButton>("planCancel")->click();
-    QTRY_VERIFY_WITH_TIMEOUT(button->isVisibleTo(&page()), 60'000 * test::slowness);
+    QTRY_VERIFY_WITH_TIMEOUT(button->isVisibleTo(&page()), test::patience);
     QVERIFY(m_fixture->awaitIdle());
     QCOMPARE(find<QLabel>("planCheckText")->text(), QString("The check was stopped."));
     QVERIFY(!find<PlainTable>("planCheckTable")->isVisibleTo(&page()));
@@ -396,8 +398,7 @@ void PlanPageTest::looks() {
     if (model == "demo" && !dark) {
         find<QSpinBox>("planContext")->setValue(128);
         find<QPushButton>("planCheck")->click();
-        QTRY_VERIFY_WITH_TIMEOUT(find<PlainTable>("planCheckTable")->isVisibleTo(&page()),
-                                 60'000 * test::slowness);
+        QTRY_VERIFY_WITH_TIMEOUT(find<PlainTable>("planCheckTable")->isVisibleTo(&page()), test::patience);
         QVERIFY(m_fixture->awaitIdle());
     }
     QTest::qWait(100);

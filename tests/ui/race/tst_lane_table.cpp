@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "tests/patience.h"
 #include "ui/race/lane_table.h"
 #include "ui/widgets/plain_table.h"
 
@@ -261,7 +262,7 @@ void LaneTableTest::fitsItsRows() {
     for (const int width : {700, 1100, 2000}) {
         table.resize(width, table.sizeHint().height());
         table.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&table));
+        QVERIFY(QTest::qWaitForWindowExposed(&table, test::patience));
         int sum = 0;
         for (int column = 0; column < model.columnCount(); ++column) sum += table.columnWidth(column);
         QVERIFY2(sum <= table.viewport()->width() && sum > table.viewport()->width() - 10,

@@ -14,6 +14,7 @@
 #include "engine/experiment/chrome_trace.h"
 #include "engine/experiment/report_text.h"
 #include "tests/file_content.h"
+#include "tests/patience.h"
 #include "tests/ui/report/report_record.h"
 #include "ui/report/export_job.h"
 #include "ui/session/background.h"
@@ -51,7 +52,7 @@ void awaitBackground() {
     bool done = false;
     runInBackground<int>(
         &receiver, [] { return 0; }, [&done](int) { done = true; });
-    QTRY_VERIFY_WITH_TIMEOUT(done, 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(done, test::patience);
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ private slots:
         QSignalSpy finished(&job, &ExportJob::finished);
         QSignalSpy progress(&job, &ExportJob::progress);
         job.start(std::make_unique<RecordExport>(record, dir.filePath("a")));
-        QVERIFY(finished.wait(30'000));
+        QVERIFY(finished.wait(test::patience));
         const QStringList files = finished[0][0].toStringList();
         QCOMPARE(files.size(), 5 * 4 + 6);
         QCOMPARE(QFileInfo(files.first()).fileName(), QString("report.html"));
@@ -93,7 +94,7 @@ private slots:
         QTimer timer;
         connect(&timer, &QTimer::timeout, this, [&] { ++rounds; });
         timer.start(1);
-        QVERIFY(finished.wait(120'000));
+        QVERIFY(finished.wait(test::patience));
         // Made in one go on this thread, it would be a handful: one per file.
         QVERIFY2(rounds > 50, qPrintable(QString::number(rounds)));
         QCOMPARE(QDir(dir.path()).entryList(QDir::Files | QDir::Hidden).size(), 4);
@@ -121,7 +122,7 @@ private slots:
         QSignalSpy finished(&job, &ExportJob::finished);
         job.start(std::make_unique<RecordExport>(std::make_shared<const Record>(makeRecord()), dir.path(),
                                                  options));
-        QVERIFY(finished.wait(30'000));
+        QVERIFY(finished.wait(test::patience));
         QCOMPARE(QDir(dir.path()).entryList(QDir::Files | QDir::Hidden).size(), 1);
     }
 
@@ -144,7 +145,7 @@ private slots:
         QSignalSpy failed(&job, &ExportJob::failed);
         job.start(std::make_unique<RecordExport>(std::make_shared<const Record>(makeRecord()), "/proc",
                                                  onlyData()));
-        QVERIFY(failed.wait(30'000));
+        QVERIFY(failed.wait(test::patience));
         QVERIFY2(failed[0][0].toString().contains("cannot be written"), qPrintable(failed[0][0].toString()));
         QCOMPARE(failed[0][1].toInt(), 0);
         QVERIFY(!job.isRunning());
@@ -165,7 +166,7 @@ private slots:
                 answer = value;
                 onGui = std::this_thread::get_id() == gui;
             });
-        QTRY_COMPARE(answer, 42);
+        QTRY_COMPARE_WITH_TIMEOUT(answer, 42, test::patience);
         QVERIFY(apart && onGui);
         // Nobody is told who is gone.
         auto receiver = std::make_unique<QObject>();

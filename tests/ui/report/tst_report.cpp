@@ -19,6 +19,7 @@
 #include <csignal>
 
 #include "engine/experiment/report_text.h"
+#include "tests/patience.h"
 #include "tests/ui/report/report_record.h"
 #include "ui/chart/export.h"
 #include "ui/report/definitions.h"
@@ -385,7 +386,7 @@ void ReportTest::pdfReportHasEverything() {
     file.close();
     QProcess reader;
     reader.start(tool, {QStringLiteral("-layout"), file.fileName(), QStringLiteral("-")});
-    QVERIFY(reader.waitForFinished());
+    QVERIFY(reader.waitForFinished(test::patience));
     const QString text = QString::fromUtf8(reader.readAllStandardOutput())
                              .replace(QChar(QChar::Nbsp), QLatin1Char(' '))
                              .simplified();

@@ -14,6 +14,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/patience.h"
 #include "tests/ui/report/report_record.h"
 #include "ui/chart/line_chart.h"
 #include "ui/report/chart_picker.h"
@@ -87,7 +88,7 @@ private slots:
         f.data.finish(shared());
         QVERIFY(!f.page.findChild<QWidget*>("reportEmpty")->isVisible());
         QVERIFY(f.page.findChild<QPushButton*>("reportRun")->isEnabled());
-        QTRY_VERIFY(f.page.preview()->document() != nullptr);
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.preview()->document() != nullptr, test::patience);
     }
 
     void picksAndOrdersCharts() {

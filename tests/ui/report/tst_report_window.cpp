@@ -20,6 +20,7 @@
 #include <QTest>
 
 #include "tests/file_content.h"
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -85,7 +86,7 @@ void ReportWindowTest::isASeventhScreen() {
     QVERIFY(m_fixture->awaitRecord());
     QVERIFY2(held, "while a run goes on, no other one can be begun from here");
     disconnect(window.session(), &Session::eventsArrived, this, nullptr);
-    QTRY_VERIFY(window.reportPage()->preview()->document() != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(window.reportPage()->preview()->document() != nullptr, test::patience);
     QVERIFY(window.reportPage()->preview()->document()->text().contains("static"));
     // Remembered like the others.
     const QString settings = m_folder.filePath("settings.ini");
@@ -172,7 +173,7 @@ void ReportWindowTest::exportHasWhatWasChosen() {
     dialog->findChild<QLineEdit*>("exportFolder")->setText(folder);
     QSignalSpy finished(dialog->job(), &ExportJob::finished);
     dialog->findChild<QPushButton*>("exportStart")->click();
-    QVERIFY(finished.wait(60'000));
+    QVERIFY(finished.wait(test::patience));
     const QStringList files = QDir(folder).entryList(QDir::Files);
     QVERIFY(!files.contains("latency.png") && files.contains("total_time.png"));
     const QByteArray html = contentOf(folder + "/report.html");
@@ -192,14 +193,17 @@ void ReportWindowTest::comparisonIsDrawnOnScreenAndInFiles() {
     QVERIFY(m_fixture->awaitIdle());
     QVERIFY(window.exactnessPage()->errorChart()->table(DataRange::all).columns.join(' ').contains("noted"));
     window.showScreen(6);
-    QTRY_VERIFY(window.reportPage()->preview()->document()->text().contains("Against noted (dashed)."));
+    QTRY_VERIFY_WITH_TIMEOUT(
+        window.reportPage()->preview()->document()->text().contains("Against noted (dashed)."),
+        test::patience);
     QVERIFY(window.exportChartsTo(m_folder.filePath("compared")));
     QVERIFY(contentOf(m_folder.filePath("compared/report.html")).contains("Against noted (dashed)."));
     for (const char* name : {"latency", "total_time", "kv_cache", "logit_error"})
         QVERIFY2(contentOf(m_folder.filePath(QStringLiteral("compared/%1.csv").arg(name))).contains("noted"),
                  name);
     (*window.actions())[ActionId::endComparison]->trigger();
-    QTRY_VERIFY(!window.reportPage()->preview()->document()->text().contains("dashed"));
+    QTRY_VERIFY_WITH_TIMEOUT(!window.reportPage()->preview()->document()->text().contains("dashed"),
+                             test::patience);
     window.messages()->clear();
 }
 

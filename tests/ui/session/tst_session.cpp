@@ -9,6 +9,7 @@
 #include "engine/core/mapped_file.h"
 #include "engine/model/preset.h"
 #include "tests/engine/formats/tiny_model.h"
+#include "tests/patience.h"
 #include "ui/session/run_data.h"
 #include "ui/session/session.h"
 
@@ -133,7 +134,7 @@ private slots:
 // gone.
 void SessionTest::tasksAnswerOnce() {
     Session session;
-    QTRY_VERIFY(session.environment() != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(session.environment() != nullptr, test::patience);
     QStringList answers;
     const auto start = [&](QObject* receiver, const QString& name, bool endless) {
         session.startTask<QString>(
@@ -149,12 +150,12 @@ void SessionTest::tasksAnswerOnce() {
             });
     };
     start(this, "first", true);
-    QTRY_COMPARE(answers, QStringList{"first begins"});
+    QTRY_COMPARE_WITH_TIMEOUT(answers, QStringList{"first begins"}, test::patience);
     QCOMPARE(session.activity(), Session::Activity::working);
     start(this, "second", true);  // stops the first and waits, until it is replaced
     start(this, "third", false);
-    QTRY_VERIFY(answers.contains("third is done"));
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_VERIFY_WITH_TIMEOUT(answers.contains("third is done"), test::patience);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
     QCOMPARE(answers.filter("first"), (QStringList{"first begins", "first was stopped"}));
     QVERIFY(answers.contains("second was stopped"));
     QCOMPARE(answers.filter("third"), (QStringList{"third begins", "third is done"}));
@@ -162,10 +163,10 @@ void SessionTest::tasksAnswerOnce() {
     answers.clear();
     auto receiver = std::make_unique<QObject>();
     start(receiver.get(), "fourth", true);
-    QTRY_COMPARE(answers, QStringList{"fourth begins"});
+    QTRY_COMPARE_WITH_TIMEOUT(answers, QStringList{"fourth begins"}, test::patience);
     receiver.reset();
     session.stop();
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
     QCOMPARE(answers, QStringList{"fourth begins"});
 }
 
@@ -197,11 +198,11 @@ void SessionTest::deliversEverythingInOrder() {
         record = std::move(finished);
     });
     session.run(tinyExperiment(n_step));
-    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, test::patience);
     QCOMPARE(order, (QStringList{"started", "events", "finished"}));
     QCOMPARE(next, 2 * n_step);
     QCOMPARE(session.droppedEvents(), 0u);
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
 }
 
 void SessionTest::countsWhatTheRingCannotHold_data() {
@@ -223,7 +224,7 @@ void SessionTest::countsWhatTheRingCannotHold() {
     connect(&session, &Session::runFinished, this,
             [&](std::shared_ptr<const Record> finished) { record = std::move(finished); });
     session.run(tinyExperiment(steps));
-    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, test::patience);
     QCOMPARE(delivered + session.droppedEvents(), static_cast<std::size_t>(2 * steps));
     if (capacity < 2 * steps) QVERIFY(session.droppedEvents() > 0);
     if (capacity >= 2 * steps) QCOMPARE(session.droppedEvents(), 0u);
@@ -236,13 +237,13 @@ void SessionTest::newerRequestReplacesOlder() {
     QSignalSpy loading(&session, &Session::modelLoading);
     QSignalSpy loaded(&session, &Session::modelLoaded);
     session.loadModel({.path = "endless", .preset = {}, .seed = 0});
-    QTRY_COMPARE(endless.n_running.load(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(endless.n_running.load(), 1, test::patience);
     session.loadModel({.path = "second", .preset = {}, .seed = 0});
     session.loadModel({.path = "third", .preset = {}, .seed = 0});
-    QTRY_COMPARE(loaded.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(loaded.count(), 1, test::patience);
     QCOMPARE(endless.n_stopped.load(), 1);
     QVERIFY(session.modelRef().path == "third" || session.modelRef().path == "second");
-    QTRY_COMPARE(session.modelRef().path, std::string("third"));
+    QTRY_COMPARE_WITH_TIMEOUT(session.modelRef().path, std::string("third"), test::patience);
     QVERIFY(loading.count() <= 3);
 }
 
@@ -251,15 +252,15 @@ void SessionTest::stopReturnsAtOnce() {
     Session session(nullptr, endless.engine());
     QSignalSpy finished(&session, &Session::runFinished);
     session.run(tinyExperiment(4));
-    QTRY_COMPARE(session.activity(), Session::Activity::running);
-    QTRY_COMPARE(endless.n_running.load(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::running, test::patience);
+    QTRY_COMPARE_WITH_TIMEOUT(endless.n_running.load(), 1, test::patience);
     session.stop();
     // Nothing was waited for: the end of the run has not been delivered yet.
     QVERIFY(session.isStopping());
     QCOMPARE(session.activity(), Session::Activity::running);
     QCOMPARE(finished.count(), 0);
-    QTRY_COMPARE(finished.count(), 1);
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, test::patience);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
     QVERIFY(!session.isStopping());
     session.stop();  // nothing to stop
     QVERIFY(!session.isStopping());
@@ -271,10 +272,10 @@ void SessionTest::stopsLoading() {
     QList<ErrorKind> kinds;
     connect(&session, &Session::failed, this, [&](const Error& error) { kinds << error.kind; });
     session.loadModel({.path = "endless", .preset = {}, .seed = 0});
-    QTRY_COMPARE(session.activity(), Session::Activity::loading);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::loading, test::patience);
     session.stop();
-    QTRY_COMPARE(kinds, QList<ErrorKind>{ErrorKind::cancelled});
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_COMPARE_WITH_TIMEOUT(kinds, QList<ErrorKind>{ErrorKind::cancelled}, test::patience);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
     QVERIFY(session.model() == nullptr);
 }
 
@@ -291,7 +292,7 @@ void SessionTest::tellsHowFarLoadingIs() {
     QSignalSpy progress(&session, &Session::modelProgress);
     QSignalSpy loaded(&session, &Session::modelLoaded);
     session.loadModel({.path = "any", .preset = {}, .seed = 0});
-    QTRY_COMPARE(loaded.size(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(loaded.size(), 1, test::patience);
     QCOMPARE(progress.size(), 1);
     QCOMPARE(progress[0][0].toULongLong(), 40u);
     QCOMPARE(progress[0][1].toULongLong(), 100u);
@@ -302,7 +303,7 @@ void SessionTest::endsDuringARun() {
     {
         Session session(nullptr, endless.engine());
         session.run(tinyExperiment(4));
-        QTRY_COMPARE(endless.n_running.load(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(endless.n_running.load(), 1, test::patience);
         session.loadModel({.path = "endless", .preset = {}, .seed = 0});  // waits in the queue
     }
     QCOMPARE(endless.n_running.load(), 0);
@@ -318,12 +319,12 @@ void SessionTest::reportsErrors() {
     experiment.prompts.front().kind = PromptSpec::Kind::ids;
     experiment.prompts.front().ids = {-1};
     session.run(experiment);
-    QTRY_COMPARE(sentences.size(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(sentences.size(), 1, test::patience);
     QVERIFY2(sentences.front().contains("-1"), qPrintable(sentences.front()));
     session.loadModel({.path = "/no/such/folder", .preset = {}, .seed = 0});
-    QTRY_COMPARE(sentences.size(), 2);
+    QTRY_COMPARE_WITH_TIMEOUT(sentences.size(), 2, test::patience);
     QVERIFY2(sentences.back().contains("/no/such/folder"), qPrintable(sentences.back()));
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
 }
 
 void SessionTest::keepsTheModelWhenAnotherFails() {
@@ -331,11 +332,11 @@ void SessionTest::keepsTheModelWhenAnotherFails() {
     QSignalSpy loaded(&session, &Session::modelLoaded);
     QSignalSpy failed(&session, &Session::failed);
     session.loadModel({.path = {}, .preset = "tiny", .seed = 1});
-    QTRY_COMPARE(loaded.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(loaded.count(), 1, test::patience);
     const auto model = session.model();
     const std::uint64_t weights = session.ledger()->live(Owner::weights);
     session.loadModel({.path = {}, .preset = "no-such-preset", .seed = 1});
-    QTRY_COMPARE(failed.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, test::patience);
     QCOMPARE(session.model().get(), model.get());
     QCOMPARE(session.ledger()->live(Owner::weights), weights);
 }
@@ -359,18 +360,18 @@ void SessionTest::aModelFileCutShortEndsTheRun() {
     Experiment experiment = tinyExperiment(50);
     experiment.model = {.path = folder.path().string(), .preset = {}, .seed = 0};
     session.loadModel(experiment.model);
-    QTRY_COMPARE(loaded.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(loaded.count(), 1, test::patience);
     QVERIFY(session.ledger()->mapped() > 0);
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
     session.run(experiment);
-    QTRY_VERIFY_WITH_TIMEOUT(batches.count() > 2, 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(batches.count() > 2, test::patience);
     std::filesystem::resize_file(file, 100);
-    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, test::patience);
     QCOMPARE(record->status, FinishReason::failed);
     QVERIFY2(QString::fromStdString(record->reason)
                  .startsWith(QString::fromStdString(file.string()) + ": became shorter while it was read: "),
              record->reason.c_str());
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
 }
 
 void SessionTest::stopAtRandomMomentsFreesCaches() {
@@ -384,8 +385,8 @@ void SessionTest::stopAtRandomMomentsFreesCaches() {
     connect(&session, &Session::failed, this, [&] { ++n_failed; });
     QSignalSpy loaded(&session, &Session::modelLoaded);
     session.loadModel(tinyExperiment(4).model);
-    QTRY_COMPARE(loaded.count(), 1);
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_COMPARE_WITH_TIMEOUT(loaded.count(), 1, test::patience);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
     const std::uint64_t weights = session.ledger()->live(Owner::weights);
     QCOMPARE(session.ledger()->total(), weights);
     for (int round = 0; round < 25; ++round) {
@@ -393,16 +394,16 @@ void SessionTest::stopAtRandomMomentsFreesCaches() {
         Experiment experiment = tinyExperiment(40);
         experiment.interleave = round % 2 == 0 ? Interleave::step : Interleave::repetition;
         session.run(experiment);
-        QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::running, 60'000);
+        QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::running, test::patience);
         QTest::qWait(moment(random));
         session.stop();
-        QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 60'000);
+        QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, test::patience);
         QCOMPARE(record->status, FinishReason::cancelled);
         QVERIFY(!record->reason.empty());
         QCOMPARE(session.ledger()->total(), weights);
         QCOMPARE(record->tensor_bytes_after[static_cast<std::size_t>(Owner::weights)], weights);
         QCOMPARE(record->tensor_bytes_after[static_cast<std::size_t>(Owner::kv)], 0u);
-        QTRY_COMPARE(session.activity(), Session::Activity::idle);
+        QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
     }
     QCOMPARE(n_failed, 0);
 }
@@ -419,19 +420,19 @@ void SessionTest::tellsTheDevices() {
     };
     Session session(nullptr, engine);
     QVERIFY(session.devices() == nullptr);
-    QTRY_VERIFY(session.devices() != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(session.devices() != nullptr, test::patience);
     QCOMPARE(session.devices()->why_none, std::string("no CUDA driver"));
     int finished = 0;
     connect(&session, &Session::runFinished, this, [&] { ++finished; });
     Experiment experiment = tinyExperiment(2);
     session.run(experiment);
-    QTRY_COMPARE_WITH_TIMEOUT(finished, 1, 60'000);
-    QTRY_COMPARE(session.activity(), Session::Activity::idle);
+    QTRY_COMPARE_WITH_TIMEOUT(finished, 1, test::patience);
+    QTRY_COMPARE_WITH_TIMEOUT(session.activity(), Session::Activity::idle, test::patience);
     QCOMPARE(asked.load(), 1);
     experiment.device = {Device::Kind::cuda, 0};
     session.run(experiment);
-    QTRY_COMPARE_WITH_TIMEOUT(finished, 2, 60'000);
-    QTRY_COMPARE(asked.load(), 2);
+    QTRY_COMPARE_WITH_TIMEOUT(finished, 2, test::patience);
+    QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 2, test::patience);
 }
 
 void SessionTest::liveDataEqualsTheRecord_data() {
@@ -473,7 +474,7 @@ void SessionTest::liveDataEqualsTheRecord() {
             experiment.lanes.push_back(*lane_from_name(name));
     }
     session.run(experiment);
-    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(record != nullptr, test::patience);
     QVERIFY(!data.isLive());
     QCOMPARE(data.finishedRecord(), record);
     QCOMPARE(data.repetition(), 2);

@@ -13,6 +13,7 @@
 #include "engine/sweep/cell_text.h"
 #include "engine/sweep/fits.h"
 #include "engine/sweep/sweep.h"
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -50,7 +51,7 @@ private:
     QString text() const { return find<QLabel>("sweepText")->text(); }
     bool awaitEnd() const {
         return QTest::qWaitFor([this] { return !find<QPushButton>("sweepStop")->isVisibleTo(&page()); },
-                               120'000 * test::slowness) &&
+                               test::patience) &&
                m_fixture->awaitIdle();
     }
 
@@ -178,7 +179,7 @@ void SweepPageTest::stopsAndResumes() {
     find<QSpinBox>("sweepRepetitions")->setValue(100);
     find<QPushButton>("sweepRun")->click();
     QTRY_VERIFY_WITH_TIMEOUT(page().cells().size() == 2 && page().cells().front().shape.n_gen == 40,
-                             60'000 * test::slowness);
+                             test::patience);
     QVERIFY(!(*m_fixture->window->actions())[ActionId::run]->isEnabled());
     QVERIFY(!find<QLineEdit>("sweepSteps")->isEnabled());
     find<QPushButton>("sweepStop")->click();

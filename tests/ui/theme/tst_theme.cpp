@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "tests/patience.h"
 #include "ui/theme/theme.h"
 
 using namespace decodescope;
@@ -138,12 +139,12 @@ void ThemeTest::changeReachesWidgets() {
     widget.show();
     QSignalSpy spy(&theme, &Theme::changed);
     theme.setMode(Theme::Mode::Dark);
-    QVERIFY(spy.wait());  // after the widgets have the new palette
+    QVERIFY(spy.wait(test::patience));  // after the widgets have the new palette
     QCOMPARE(spy.count(), 1);
     QVERIFY(theme.isDark());
     QCOMPARE(widget.palette().color(QPalette::Window), themeColors(true).window);
     theme.setMode(Theme::Mode::Light);
-    QVERIFY(spy.wait());
+    QVERIFY(spy.wait(test::patience));
     QCOMPARE(widget.palette().color(QPalette::Window), themeColors(false).window);
 }
 

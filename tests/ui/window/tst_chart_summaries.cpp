@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/experiment/memory_use.h"
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/chart/format.h"
 #include "ui/chart/line_chart.h"
@@ -68,7 +69,7 @@ void ChartSummariesTest::everyChartSpeaks() {
     int filled = 0;
     for (int screen = 0; screen < 4; ++screen) {
         window().showScreen(screen);
-        QTRY_VERIFY_WITH_TIMEOUT(screen != 2 || !window().insidePage()->isWaiting(), 60'000);
+        QTRY_VERIFY_WITH_TIMEOUT(screen != 2 || !window().insidePage()->isWaiting(), test::patience);
         QTest::qWait(50);
         for (Chart* chart : window().findChildren<Chart*>()) {
             if (!chart->isVisible()) continue;
@@ -124,7 +125,7 @@ void ChartSummariesTest::memoryIsThatOfTheRecord() {
 void ChartSummariesTest::insideSaysWhatItShows() {
     window().showScreen(2);
     window().insidePage()->setStep(1, 0);
-    QTRY_VERIFY_WITH_TIMEOUT(!window().insidePage()->isWaiting(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!window().insidePage()->isWaiting(), test::patience);
     QTest::qWait(50);
     // The prefill of 8 tokens: 8 x 9 / 2 visible cells of 64.
     bool found = false;

@@ -11,6 +11,7 @@
 #include <QTest>
 #include <QWheelEvent>
 
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -57,7 +58,7 @@ void ChartsTest::run(int newTokens) {
     window().panel()->setExperiment(test::tinyExperiment(newTokens));
     window().startRun();
     const auto record = [this] { return window().data().finishedRecord(); };
-    QTRY_VERIFY_WITH_TIMEOUT(record() != nullptr && record() != before, 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(record() != nullptr && record() != before, test::patience);
     QVERIFY(m_fixture->awaitIdle());
 }
 
@@ -119,7 +120,7 @@ void ChartsTest::exportsThroughTheDialog() {
     }
     QSignalSpy done(dialog, &ExportDialog::done);
     QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("exportStart")), Qt::LeftButton);
-    QTRY_COMPARE_WITH_TIMEOUT(done.count(), 1, 60'000);
+    QTRY_COMPARE_WITH_TIMEOUT(done.count(), 1, test::patience);
     QCOMPARE(done.first().at(1).toBool(), good);
     const QString sentence = done.first().at(0).toString();
     QCOMPARE(window().messages()->message(), sentence);
@@ -148,7 +149,7 @@ void ChartsTest::exportCanBeCancelled() {
         if (n == 3) QTest::keyClick(dialog, Qt::Key_Escape);
     });
     dialog->findChild<QPushButton*>(QStringLiteral("exportStart"))->click();
-    QTRY_COMPARE_WITH_TIMEOUT(done.count(), 1, 60'000);
+    QTRY_COMPARE_WITH_TIMEOUT(done.count(), 1, test::patience);
     QVERIFY(done.first().at(0).toString().startsWith(QStringLiteral("Cancelled: 3 files")));
     QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden).size(), 3);
     QVERIFY(dialog->isVisible());

@@ -17,6 +17,7 @@
 #include <QTest>
 #include <QWheelEvent>
 
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -92,7 +93,7 @@ private:
 void DesktopHabitsTest::keepsARunUntilItIsSaved() {
     WindowFixture fixture(*m_theme, {.autostart = false});
     QVERIFY(run(fixture));
-    QTRY_COMPARE(unsavedIn(fixture).size(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(unsavedIn(fixture).size(), 1, test::patience);
     // Whole, and the run on screen.
     const auto kept =
         load_record(fixture.folder.filePath("unsaved/" + unsavedIn(fixture).front()).toStdString());
@@ -100,12 +101,15 @@ void DesktopHabitsTest::keepsARunUntilItIsSaved() {
     QCOMPARE(to_json(*kept), to_json(*fixture.window->data().finishedRecord()));
     // The next run takes its place.
     QVERIFY(run(fixture, 7));
-    QTRY_VERIFY([&] {
-        const QStringList files = unsavedIn(fixture);
-        if (files.size() != 1) return false;
-        const auto record = load_record(fixture.folder.filePath("unsaved/" + files.front()).toStdString());
-        return record.ok() && record->experiment.new_tokens == 7;
-    }());
+    QTRY_VERIFY_WITH_TIMEOUT(
+        [&] {
+            const QStringList files = unsavedIn(fixture);
+            if (files.size() != 1) return false;
+            const auto record =
+                load_record(fixture.folder.filePath("unsaved/" + files.front()).toStdString());
+            return record.ok() && record->experiment.new_tokens == 7;
+        }(),
+        test::patience);
     QVERIFY(fixture.window->saveRecordTo(fixture.folder.filePath("mine.json")));
     QVERIFY(unsavedIn(fixture).isEmpty());
     QVERIFY(fixture.window->close());
@@ -115,7 +119,7 @@ void DesktopHabitsTest::keepsARunUntilItIsSaved() {
 void DesktopHabitsTest::offersWhatACrashLeft() {
     auto crashed = std::make_unique<WindowFixture>(*m_theme, MainWindow::Options{.autostart = false});
     QVERIFY(run(*crashed, 9));
-    QTRY_COMPARE(unsavedIn(*crashed).size(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(unsavedIn(*crashed).size(), 1, test::patience);
     const std::string record = to_json(*crashed->window->data().finishedRecord());
 
     // Another window while the first one lives: nothing is offered.
@@ -135,7 +139,7 @@ void DesktopHabitsTest::offersWhatACrashLeft() {
     auto* choice = again.messages()->findChild<QPushButton*>("messageChoice0");
     QVERIFY(choice != nullptr);
     choice->click();
-    QTRY_VERIFY(again.data().finishedRecord() != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(again.data().finishedRecord() != nullptr, test::patience);
     QCOMPARE(to_json(*again.data().finishedRecord()), record);
     QVERIFY(again.messages()->message().isEmpty());
     // It is this window's now, and as unsaved as before.
@@ -147,7 +151,7 @@ void DesktopHabitsTest::offersWhatACrashLeft() {
 void DesktopHabitsTest::forgetsWhatACrashLeft() {
     auto crashed = std::make_unique<WindowFixture>(*m_theme, MainWindow::Options{.autostart = false});
     QVERIFY(run(*crashed));
-    QTRY_COMPARE(unsavedIn(*crashed).size(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(unsavedIn(*crashed).size(), 1, test::patience);
     crashed->window.reset();
     const QString settings = crashed->folder.filePath("settings.ini");
     {
@@ -189,7 +193,7 @@ void DesktopHabitsTest::asksBeforeARunIsLost() {
     WindowFixture fixture(*m_theme, {.autostart = false});
     MainWindow& window = *fixture.window;
     QVERIFY(run(fixture));
-    QTRY_COMPARE(unsavedIn(fixture).size(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(unsavedIn(fixture).size(), 1, test::patience);
     QVERIFY(!window.close());
     auto* question = window.findChild<QMessageBox*>("askToSave");
     QVERIFY(question != nullptr && question->isVisible());
@@ -199,7 +203,7 @@ void DesktopHabitsTest::asksBeforeARunIsLost() {
     QCOMPARE(window.findChildren<QMessageBox*>("askToSave").size(), 1);
     question->checkBox()->setChecked(never);
     question->button(QMessageBox::StandardButton(answer))->click();
-    QTRY_COMPARE(window.isVisible(), !closes);
+    QTRY_COMPARE_WITH_TIMEOUT(window.isVisible(), !closes, test::patience);
     QCOMPARE(unsavedIn(fixture).size(), closes ? 0 : 1);
     const QSettings settings(fixture.folder.filePath("settings.ini"), QSettings::IniFormat);
     QCOMPARE(settings.value("run/askToSave", true).toBool(), !(closes && never));
@@ -307,8 +311,8 @@ void DesktopHabitsTest::findsCommands() {
     QTest::keyClicks(palette->line(), "memory");
     QCOMPARE(palette->list()->currentIndex().data().toString(), QString("Memory"));
     QTest::keyClick(palette->line(), Qt::Key_Return);
-    QTRY_VERIFY(window.memoryPage()->isVisible());
-    QTRY_VERIFY(palette == nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(window.memoryPage()->isVisible(), test::patience);
+    QTRY_VERIFY_WITH_TIMEOUT(palette == nullptr, test::patience);
 
     // What cannot be done now is last, and does nothing.
     (*window.actions())[ActionId::palette]->trigger();
@@ -325,7 +329,7 @@ void DesktopHabitsTest::findsCommands() {
     palette->line()->setText("no command is called this");
     QCOMPARE(palette->list()->model()->rowCount(), 0);
     QTest::keyClick(palette->line(), Qt::Key_Escape);
-    QTRY_VERIFY(palette == nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(palette == nullptr, test::patience);
 }
 
 // Every command is in a menu, in the palette and, with keys, on the sheet; and each is where it belongs.
@@ -398,10 +402,10 @@ void DesktopHabitsTest::undoesInMatrices() {
     MainWindow& window = *fixture.window;
     QVERIFY(run(fixture, 20));
     window.showScreen(2);
-    QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), test::patience);
     MatrixChart* mask = window.insidePage()->views()->mask();
     window.insidePage()->setStep(0, 10);
-    QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), test::patience);
     const QVariant whole = mask->view();
     for (int i = 0; i < 4; ++i) turnWheel(mask, mask->rect().center(), 1);
     QVERIFY(mask->view() != whole);
@@ -417,7 +421,7 @@ void DesktopHabitsTest::hidesThePanel() {
     const int width = window.racePage()->width();
     actions[ActionId::showPanel]->trigger();
     QVERIFY(!window.panel()->isVisible());
-    QTRY_VERIFY(window.racePage()->width() > width);
+    QTRY_VERIFY_WITH_TIMEOUT(window.racePage()->width() > width, test::patience);
     actions[ActionId::fullScreen]->trigger();
     QVERIFY(window.isFullScreen());
     actions[ActionId::fullScreen]->trigger();
@@ -432,7 +436,7 @@ void DesktopHabitsTest::guidesThroughTheFirstMinute() {
     WindowFixture fixture(*m_theme, {.autostart = false, .tour = true});
     MainWindow& window = *fixture.window;
     window.resize(1440, 900);
-    QTRY_VERIFY(window.findChild<Tour*>() != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(window.findChild<Tour*>() != nullptr, test::patience);
     QPointer<Tour> tour = window.findChild<Tour*>();
     QCOMPARE(tour->count(), 5);
     auto* ring = window.findChild<QWidget*>("tourRing");
@@ -452,8 +456,8 @@ void DesktopHabitsTest::guidesThroughTheFirstMinute() {
     }
     titles.removeDuplicates();
     QCOMPARE(titles.size(), 5);
-    QTRY_VERIFY(tour == nullptr);
-    QTRY_VERIFY(window.findChild<QWidget*>("tourRing") == nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(tour == nullptr, test::patience);
+    QTRY_VERIFY_WITH_TIMEOUT(window.findChild<QWidget*>("tourRing") == nullptr, test::patience);
     // Seen once: not again, unless asked for.
     WindowFixture again(
         *m_theme,
@@ -482,7 +486,7 @@ void DesktopHabitsTest::leavesTheTour() {
     QVERIFY(fixture.awaitRecord());
     QVERIFY(tour != nullptr);
     QTest::mouseClick(tour->findChild<QPushButton*>("tourSkip"), Qt::LeftButton);
-    QTRY_VERIFY(tour == nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(tour == nullptr, test::patience);
     QVERIFY(Settings(fixture.folder.filePath("settings.ini")).get(settings::tourSeen));
 }
 

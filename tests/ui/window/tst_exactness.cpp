@@ -20,6 +20,7 @@
 #include "engine/fault/fault_catalogue.h"
 #include "engine/verify/trace_file.h"
 #include "engine/verify/trace_recorder.h"
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -97,8 +98,7 @@ private slots:
 private:
     /// Waits for a verdict on the page.
     static bool awaitVerdict(const ExactnessPage* page) {
-        return QTest::qWaitFor([page] { return page->verdict()->word().has_value(); },
-                               60'000 * test::slowness);
+        return QTest::qWaitFor([page] { return page->verdict()->word().has_value(); }, test::patience);
     }
     static void keep(QWidget* widget, const QString& name) {
         if (const QString folder = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS"); !folder.isEmpty())
@@ -188,7 +188,7 @@ void ExactnessTest::judgesTheExample() {
         action->trigger();
         QTRY_VERIFY_WITH_TIMEOUT(
             window.data().finishedRecord() != nullptr && window.data().finishedRecord() != before,
-            120'000 * test::slowness);
+            test::patience);
         QVERIFY(fixture.awaitIdle());
         keep(&window, QStringLiteral("%1-race").arg(QLatin1String(name)));
         window.showScreen(exactness);
@@ -260,11 +260,11 @@ void ExactnessTest::faultDuringARunBeginsAgain() {
     experiment.repetitions = 2000;
     window.panel()->setExperiment(experiment);
     window.startRun();
-    QTRY_VERIFY_WITH_TIMEOUT(window.data().isLive(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(window.data().isLive(), test::patience);
     experiment.lanes[1].faults = {"position-restart"};
     emit window.panel()->faults()->edited(1, experiment.lanes[1].faults);
     QTRY_VERIFY_WITH_TIMEOUT(window.data().isLive() && !window.data().record().lanes[1].spec.faults.empty(),
-                             60'000);
+                             test::patience);
     QCOMPARE(window.data().record().lanes[1].spec.faults, experiment.lanes[1].faults);
     QVERIFY(window.data().record().lanes[0].spec.faults.empty());
     QVERIFY(window.messages()->isVisible());
@@ -372,7 +372,7 @@ void ExactnessTest::refusesBrokenTraces() {
     file.write(json);
     file.close();
     window.openPath(fixture.folder.filePath("broken"));
-    QTRY_VERIFY(window.messages()->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(window.messages()->isVisible(), test::patience);
     QVERIFY2(window.messages()->message().contains(sentence), qPrintable(window.messages()->message()));
     QCOMPARE(window.messages()->kind(), MessageBar::Kind::error);
     QVERIFY(!window.exactnessPage()->verdict()->word());

@@ -5,6 +5,7 @@
 #include <QMenu>
 #include <QTest>
 
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/examples.h"
@@ -104,7 +105,8 @@ void ExamplesTest::menuRunsOne() {
         const auto before = window.data().finishedRecord();
         action->trigger();
         QTRY_VERIFY_WITH_TIMEOUT(
-            window.data().finishedRecord() != nullptr && window.data().finishedRecord() != before, 120'000);
+            window.data().finishedRecord() != nullptr && window.data().finishedRecord() != before,
+            test::patience);
         QVERIFY(fixture.awaitIdle());
         QCOMPARE(window.data().finishedRecord()->status, FinishReason::length);
         QVERIFY2(window.messages()->isHidden(), qPrintable(window.messages()->message()));

@@ -13,6 +13,7 @@
 
 #include "engine/sweep/sweep.h"
 #include "tests/file_content.h"
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/exactness/exactness_page.h"
@@ -74,18 +75,19 @@ void InterruptionsTest::stopsAtRandomMoments() {
         // Also before anything has begun.
         const bool begun = round % 4 != 0;
         if (begun)
-            QTRY_COMPARE_WITH_TIMEOUT(window.session()->activity(), Session::Activity::running, 60'000);
+            QTRY_COMPARE_WITH_TIMEOUT(window.session()->activity(), Session::Activity::running,
+                                      test::patience);
         QVERIFY(!(*window.actions())[ActionId::run]->isEnabled() || !begun);
         if (const int wait = random.bounded(begun ? 25 : 4); wait > 0) QTest::qWait(wait);
         QTest::keyClick(&window, Qt::Key_Escape);
-        QTRY_VERIFY(!window.session()->hasRun());
+        QTRY_VERIFY_WITH_TIMEOUT(!window.session()->hasRun(), test::patience);
         QVERIFY(fixture.awaitIdle());
         QCOMPARE(window.session()->ledger()->live(Owner::kv), 0u);
         QCOMPARE(window.session()->ledger()->total(), window.session()->ledger()->live(Owner::weights));
         QVERIFY(window.messages()->isHidden());
         QVERIFY((*window.actions())[ActionId::run]->isEnabled());
         QVERIFY(!(*window.actions())[ActionId::stop]->isEnabled());
-        if (begun) QTRY_VERIFY(window.data().finishedRecord() != before);
+        if (begun) QTRY_VERIFY_WITH_TIMEOUT(window.data().finishedRecord() != before, test::patience);
         const auto record = window.data().finishedRecord();
         if (record == nullptr || record == before) continue;
         ++partial;
@@ -100,8 +102,9 @@ void InterruptionsTest::stopsAtRandomMoments() {
     // It all works after that.
     window.panel()->setExperiment(tinyExperiment());
     window.startRun();
-    QTRY_VERIFY(window.data().finishedRecord() != nullptr &&
-                window.data().finishedRecord()->status == FinishReason::length);
+    QTRY_VERIFY_WITH_TIMEOUT(window.data().finishedRecord() != nullptr &&
+                                 window.data().finishedRecord()->status == FinishReason::length,
+                             test::patience);
 }
 
 void InterruptionsTest::anotherModelDuringARun_data() {
@@ -124,7 +127,7 @@ void InterruptionsTest::anotherModelDuringARun() {
     QVERIFY(window.saveRecordTo(record));
     window.panel()->setExperiment(endless());
     window.startRun();
-    QTRY_VERIFY_WITH_TIMEOUT(window.data().isLive() && window.data().repetition() > 0, 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(window.data().isLive() && window.data().repetition() > 0, test::patience);
     QVERIFY(window.messages()->isHidden());
 
     const auto model = window.session()->model();
@@ -136,14 +139,14 @@ void InterruptionsTest::anotherModelDuringARun() {
     if (way == "panel") QVERIFY(!window.findChild<QToolButton*>("modelChoose")->isEnabled());
     if (way == "fetch") emit window.modelFetch()->fetched(folder);
     if (way != "panel") {
-        QTRY_VERIFY(!window.messages()->isHidden());
+        QTRY_VERIFY_WITH_TIMEOUT(!window.messages()->isHidden(), test::patience);
         QCOMPARE(window.messages()->kind(), MessageBar::Kind::info);
         QVERIFY2(
             window.messages()->message().contains(way == "fetch" ? "when the run is over" : "stop it before"),
             qPrintable(window.messages()->message()));
     }
     const int repetition = window.data().repetition();
-    QTRY_VERIFY(window.data().repetition() > repetition + 2);
+    QTRY_VERIFY_WITH_TIMEOUT(window.data().repetition() > repetition + 2, test::patience);
     QCOMPARE(window.session()->activity(), Session::Activity::running);
     QCOMPARE(window.session()->model(), model);
     QCOMPARE(window.findChild<QLabel*>("modelName")->text(), name);
@@ -152,7 +155,8 @@ void InterruptionsTest::anotherModelDuringARun() {
     // Now it is opened.
     window.openPath(folder);
     QVERIFY(fixture.awaitIdle());
-    QTRY_COMPARE(QString::fromStdString(window.session()->modelRef().path), folder);
+    QTRY_COMPARE_WITH_TIMEOUT(QString::fromStdString(window.session()->modelRef().path), folder,
+                              test::patience);
 }
 
 bool InterruptionsTest::drop(MainWindow& window, const QList<QUrl>& urls) {
@@ -220,7 +224,7 @@ void InterruptionsTest::drops() {
     if (kind == "two") urls = {QUrl::fromLocalFile(data + "/gpt2/plain-f32"), QUrl::fromLocalFile(data)};
     QVERIFY(drop(window, urls));
     QVERIFY(fixture.awaitIdle());
-    if (!sentence.isEmpty()) QTRY_VERIFY(!window.messages()->isHidden());
+    if (!sentence.isEmpty()) QTRY_VERIFY_WITH_TIMEOUT(!window.messages()->isHidden(), test::patience);
     QCOMPARE(window.messages()->message().contains(sentence) && !window.messages()->isHidden(),
              !sentence.isEmpty());
     if (!sentence.isEmpty()) {
@@ -232,7 +236,8 @@ void InterruptionsTest::drops() {
         return;
     }
     if (kind == "folder" || kind == "gguf")
-        QTRY_COMPARE(QString::fromStdString(window.session()->modelRef().path), path);
+        QTRY_COMPARE_WITH_TIMEOUT(QString::fromStdString(window.session()->modelRef().path), path,
+                                  test::patience);
     if (kind == "record") QVERIFY(window.data().finishedRecord() != shown);
     if (kind == "experiment") QCOMPARE(window.panel()->experiment().new_tokens, 33);
     if (kind == "trace") QVERIFY(window.exactnessPage()->isVisible());

@@ -7,6 +7,7 @@
 #include <QSpinBox>
 #include <QTest>
 
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/chart/line_chart.h"
 #include "ui/experiment_panel/experiment_panel.h"
@@ -18,11 +19,7 @@
 
 using namespace decodescope;
 
-namespace {
-
-constexpr int patienceMs = 60'000 * test::slowness;
-
-}  // namespace
+namespace {}  // namespace
 
 class KeyboardRaceTest : public QObject {
     Q_OBJECT
@@ -61,7 +58,7 @@ void KeyboardRaceTest::initTestCase() {
     m_theme = new Theme(this);
     m_fixture = std::make_unique<test::WindowFixture>(*m_theme, MainWindow::Options{.autostart = false});
     QVERIFY(m_fixture->awaitIdle());
-    QVERIFY(QTest::qWaitForWindowActive(&window()));
+    QVERIFY(QTest::qWaitForWindowActive(&window(), test::patience));
 }
 
 void KeyboardRaceTest::setsUpAndRuns() {
@@ -106,7 +103,7 @@ void KeyboardRaceTest::looksIntoAStep() {
     press(Qt::Key_Right);
     press(Qt::Key_Right);
     QCOMPARE(window().insidePage()->step(), 2);
-    QTRY_VERIFY_WITH_TIMEOUT(!window().insidePage()->isWaiting(), patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(!window().insidePage()->isWaiting(), test::patience);
     QVERIFY(window().insidePage()->views()->mask()->columnCount() > 2);
     QVERIFY(!window().insidePage()->sentence().isEmpty());
 }
@@ -115,14 +112,14 @@ void KeyboardRaceTest::exports() {
     press(Qt::Key_E, Qt::ControlModifier);
     const auto dialogs = window().findChildren<ExportDialog*>();
     QCOMPARE(dialogs.size(), 1);
-    QTRY_COMPARE(QApplication::activeWindow(), dialogs.front());
+    QTRY_COMPARE_WITH_TIMEOUT(QApplication::activeWindow(), dialogs.front(), test::patience);
     const QString folder = m_fixture->folder.filePath(QStringLiteral("race"));
     QVERIFY(tabTo("exportFolder"));
     press(Qt::Key_A, Qt::ControlModifier);
     typeText(folder);
     QVERIFY(tabTo("exportStart"));
     press(Qt::Key_Space);
-    QTRY_VERIFY_WITH_TIMEOUT(window().messages()->isVisible(), patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(window().messages()->isVisible(), test::patience);
     QCOMPARE(window().messages()->kind(), MessageBar::Kind::info);
     QVERIFY(QFileInfo::exists(folder + QStringLiteral("/latency.png")));
     QVERIFY(load_record((folder + QStringLiteral("/record.json")).toStdString()).ok());

@@ -10,6 +10,7 @@
 #include <QToolTip>
 
 #include "tests/file_content.h"
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -101,7 +102,7 @@ void MainWindowTest::runsAndShowsEverything() {
     window.showScreen(1);
     QVERIFY(!window.memoryPage()->chart()->isEmpty());
     window.showScreen(2);
-    QTRY_COMPARE(window.insidePage()->views()->mask()->columnCount(), 8 + 11);
+    QTRY_COMPARE_WITH_TIMEOUT(window.insidePage()->views()->mask()->columnCount(), 8 + 11, test::patience);
     QVERIFY(window.findChild<QLabel*>("progressLabel")->text().contains("weights alone"));
     QVERIFY((*window.actions())[ActionId::saveRecord]->isEnabled());
     QCOMPARE(window.session()->ledger()->total(), window.session()->ledger()->live(Owner::weights));
@@ -165,7 +166,7 @@ void MainWindowTest::saysWhyNot() {
         window.panel()->setExperiment(experiment);
         window.startRun();
     }
-    QTRY_VERIFY(!window.messages()->isHidden());
+    QTRY_VERIFY_WITH_TIMEOUT(!window.messages()->isHidden(), test::patience);
     QVERIFY(fixture.awaitIdle());
     const QString sentence = window.messages()->message();
     QVERIFY2(sentence.contains(fragment), qPrintable(sentence));
@@ -225,7 +226,8 @@ void MainWindowTest::opensGgufFiles() {
     MainWindow& window = *fixture.window;
     window.openPath(QStringLiteral(DECODESCOPE_TEST_DATA "/gguf/llama.qwen2-f32.gguf"));
     QVERIFY(fixture.awaitIdle());
-    QTRY_COMPARE(window.session()->model()->weights->config.name, std::string("llama.qwen2-f32"));
+    QTRY_COMPARE_WITH_TIMEOUT(window.session()->model()->weights->config.name, std::string("llama.qwen2-f32"),
+                              test::patience);
     QCOMPARE(window.findChild<QLabel*>("modelName")->text(), QStringLiteral("llama.qwen2-f32.gguf"));
     QVERIFY(window.messages()->isHidden());
 }
@@ -275,8 +277,9 @@ void MainWindowTest::forgetsTheUntouchedDemo() {
     }
     WindowFixture fixture(*m_theme, {.settingsPath = path});
     // The second start shows the demo race again, running.
-    QTRY_COMPARE_WITH_TIMEOUT(fixture.window->session()->activity(), Session::Activity::running, 60'000);
-    QTRY_VERIFY_WITH_TIMEOUT(fixture.window->data().isLive(), 60'000);
+    QTRY_COMPARE_WITH_TIMEOUT(fixture.window->session()->activity(), Session::Activity::running,
+                              test::patience);
+    QTRY_VERIFY_WITH_TIMEOUT(fixture.window->data().isLive(), test::patience);
     QCOMPARE(fixture.window->data().record().experiment.model.path, std::string("demo"));
     fixture.window->session()->stop();
     QVERIFY(fixture.awaitRecord());
@@ -286,7 +289,7 @@ void MainWindowTest::keysReachTheirCommands() {
     WindowFixture fixture(*m_theme, {.autostart = false});
     MainWindow& window = *fixture.window;
     QVERIFY(fixture.awaitIdle());
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(QTest::qWaitForWindowActive(&window, test::patience));
     QTest::keyClick(&window, Qt::Key_2, Qt::ControlModifier);
     QVERIFY(window.memoryPage()->isVisible());
     QTest::keyClick(&window, Qt::Key_3, Qt::ControlModifier);
@@ -370,12 +373,12 @@ void MainWindowTest::statusTextGivesWay() {
         return QToolTip::text();
     };
     window.resize(2400, 800);
-    QTRY_COMPARE(progress->shownText(), progress->text());
+    QTRY_COMPARE_WITH_TIMEOUT(progress->shownText(), progress->text(), test::patience);
     QVERIFY(toolTip().isEmpty());
     // As long as with a GPU's name beside it, and a larger font.
     window.resize(1100, 800);
     progress->setText(progress->text() + QStringLiteral(" · ") + progress->text());
-    QTRY_VERIFY(progress->shownText() != progress->text());
+    QTRY_VERIFY_WITH_TIMEOUT(progress->shownText() != progress->text(), test::patience);
     QVERIFY2(progress->shownText().endsWith(QChar(0x2026)), qPrintable(progress->shownText()));
     QVERIFY(progress->fontMetrics().horizontalAdvance(progress->shownText()) <=
             progress->contentsRect().width());

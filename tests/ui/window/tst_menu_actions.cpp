@@ -12,6 +12,7 @@
 #include <QTest>
 #include <QTimer>
 
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -156,7 +157,8 @@ void MenuActionsTest::reach(State state) {
         experiment.repetitions = 5000;
         window().panel()->setExperiment(experiment);
         window().startRun();
-        QTRY_VERIFY_WITH_TIMEOUT(window().data().isLive() && window().data().latest(1) != nullptr, 60'000);
+        QTRY_VERIFY_WITH_TIMEOUT(window().data().isLive() && window().data().latest(1) != nullptr,
+                                 test::patience);
     } else if (state == State::finished && (running || window().data().finishedRecord() == nullptr)) {
         window().session()->stop();
         QVERIFY(m_fixture->awaitIdle());
@@ -247,9 +249,9 @@ void MenuActionsTest::checkDialog(const char* name) {
     // Escape closes it, and does not stop the run behind it.
     const bool running = window().session()->activity() == Session::Activity::running;
     dialog->activateWindow();
-    QTRY_COMPARE(QApplication::activeWindow(), dialog);
+    QTRY_COMPARE_WITH_TIMEOUT(QApplication::activeWindow(), dialog, test::patience);
     QTest::keyClick(dialog->focusWidget() != nullptr ? dialog->focusWidget() : dialog, Qt::Key_Escape);
-    QTRY_VERIFY(shown<QDialog>(name) == nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(shown<QDialog>(name) == nullptr, test::patience);
     QVERIFY(!running || !window().session()->isStopping());
 }
 
@@ -260,7 +262,7 @@ void MenuActionsTest::checkPopup(QWidget* popup) {
     const QPointer<QWidget> watched = popup;
     QWidget* focus = QApplication::focusWidget();
     QTest::keyClick(focus != nullptr && popup->isAncestorOf(focus) ? focus : popup, Qt::Key_Escape);
-    QTRY_VERIFY(watched == nullptr || !watched->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(watched == nullptr || !watched->isVisible(), test::patience);
     QVERIFY(!running || !window().session()->isStopping());
 }
 
@@ -282,7 +284,9 @@ void MenuActionsTest::checkEffect(ActionId id, State state, const Answers& answe
         case ActionId::compareRecord: return isDialog("Compare with a Record");
         case ActionId::getModel:
             // The program is missing on purpose.
-            QTRY_VERIFY(window().messages()->message().contains(QStringLiteral("could not be started")));
+            QTRY_VERIFY_WITH_TIMEOUT(
+                window().messages()->message().contains(QStringLiteral("could not be started")),
+                test::patience);
             return;
         case ActionId::exportCharts: return checkDialog("exportDialog");
         case ActionId::keepRun:
@@ -298,7 +302,7 @@ void MenuActionsTest::checkEffect(ActionId id, State state, const Answers& answe
                 QVERIFY(question != nullptr && window().isVisible());
                 question->button(QMessageBox::Discard)->click();
             }
-            QTRY_VERIFY(!window().isVisible());
+            QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), test::patience);
             return;
         case ActionId::settings: return checkDialog("settingsDialog");
         case ActionId::palette: return checkPopup(window().findChild<CommandPalette*>());
@@ -311,22 +315,23 @@ void MenuActionsTest::checkEffect(ActionId id, State state, const Answers& answe
             QVERIFY(window().panel()->isVisible());
             return;
         case ActionId::fullScreen:
-            QTRY_VERIFY(window().isFullScreen());
+            QTRY_VERIFY_WITH_TIMEOUT(window().isFullScreen(), test::patience);
             action(id)->trigger();
-            QTRY_VERIFY(!window().isFullScreen());
+            QTRY_VERIFY_WITH_TIMEOUT(!window().isFullScreen(), test::patience);
             return;
         case ActionId::run:
             // A short one may be over before it is seen.
-            QTRY_VERIFY_WITH_TIMEOUT(isRunning() || window().data().finishedRecord() != m_before, 60'000);
+            QTRY_VERIFY_WITH_TIMEOUT(isRunning() || window().data().finishedRecord() != m_before,
+                                     test::patience);
             action(ActionId::stop)->trigger();
             QVERIFY(m_fixture->awaitIdle());
             return;
         case ActionId::step:
-            QTRY_VERIFY_WITH_TIMEOUT(window().session()->isHeld(), 60'000);
+            QTRY_VERIFY_WITH_TIMEOUT(window().session()->isHeld(), test::patience);
             action(ActionId::stop)->trigger();
             QVERIFY(m_fixture->awaitIdle());
             return;
-        case ActionId::pause: QTRY_VERIFY_WITH_TIMEOUT(window().session()->isHeld(), 60'000); return;
+        case ActionId::pause: QTRY_VERIFY_WITH_TIMEOUT(window().session()->isHeld(), test::patience); return;
         case ActionId::stop:
             QVERIFY(m_fixture->awaitRecord());
             QCOMPARE(window().data().finishedRecord()->status, FinishReason::cancelled);
@@ -388,12 +393,16 @@ void MenuActionsTest::opensAndSavesThroughTheDialog() {
                  : window().messages()->message().contains(message),
              qPrintable(window().messages()->message()));
     switch (static_cast<ActionId>(id)) {
-        case ActionId::openTrace: QTRY_VERIFY(window().exactnessPage()->isVisible()); break;
+        case ActionId::openTrace:
+            QTRY_VERIFY_WITH_TIMEOUT(window().exactnessPage()->isVisible(), test::patience);
+            break;
         case ActionId::openModel:
-            QTRY_COMPARE(QString::fromStdString(window().session()->modelRef().path), path);
+            QTRY_COMPARE_WITH_TIMEOUT(QString::fromStdString(window().session()->modelRef().path), path,
+                                      test::patience);
             break;
         case ActionId::openModelFile:
-            QTRY_COMPARE(window().session()->model()->weights->config.name, std::string("llama.qwen2-f32"));
+            QTRY_COMPARE_WITH_TIMEOUT(window().session()->model()->weights->config.name,
+                                      std::string("llama.qwen2-f32"), test::patience);
             break;
         case ActionId::saveRecord: QVERIFY(load_record(path.toStdString()).ok()); break;
         case ActionId::saveExperiment: QVERIFY(load_experiment(path.toStdString()).ok()); break;
@@ -408,7 +417,9 @@ void MenuActionsTest::endsAComparison() {
     const auto lanes = window().racePage()->latencyChart()->legend().size();
     const auto kept = window().data().finishedRecord();
     window().startRun();
-    QTRY_VERIFY(window().data().finishedRecord() != nullptr && window().data().finishedRecord() != kept);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        window().data().finishedRecord() != nullptr && window().data().finishedRecord() != kept,
+        test::patience);
     QCOMPARE(window().racePage()->latencyChart()->legend().size(), 2 * lanes);
     QVERIFY(action(ActionId::endComparison)->isEnabled());
     action(ActionId::endComparison)->trigger();

@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QTest>
 
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/fetch/model_fetch.h"
@@ -36,19 +37,19 @@ private slots:
             "/gpt2/plain-f32' \"$XDG_DATA_HOME/decodescope/models/smollm2\"\n"
             "test \"$1 $2 $3\" = 'get smollm2 --progress'");
         action()->trigger();
-        QTRY_COMPARE(shown(), 12);
+        QTRY_COMPARE_WITH_TIMEOUT(shown(), 12, test::patience);
         QCOMPARE(dialog()->maximum(), 93);
         QVERIFY(dialog()->windowModality() == Qt::NonModal);
         action()->trigger();  // a second time: the same dialog
         QVERIFY(QFile(data_->filePath("go")).open(QFile::WriteOnly));
-        QTRY_VERIFY_WITH_TIMEOUT(!fetch()->running(), 30'000);
-        QTRY_VERIFY(dialog() == nullptr);
+        QTRY_VERIFY_WITH_TIMEOUT(!fetch()->running(), test::patience);
+        QTRY_VERIFY_WITH_TIMEOUT(dialog() == nullptr, test::patience);
         QVERIFY(QTest::qWaitFor(
             [this] {
                 const auto model = fixture_->window->session()->model();
                 return model != nullptr && model->weights->config.d_model != 192;
             },
-            30'000 * slowness));
+            test::patience));
         QVERIFY2(fixture_->window->messages()->message().isEmpty(),
                  qPrintable(fixture_->window->messages()->message()));
     }
@@ -58,26 +59,28 @@ private slots:
             "echo 'smollm2: 0 of 93 MB' >&2; echo 'decodescope-cli: Downloading failed (offline).' >&2; exit "
             "2");
         action()->trigger();
-        QTRY_COMPARE(fixture_->window->messages()->message(), QString("Downloading failed (offline)."));
+        QTRY_COMPARE_WITH_TIMEOUT(fixture_->window->messages()->message(),
+                                  QString("Downloading failed (offline)."), test::patience);
         QCOMPARE(fixture_->window->messages()->kind(), MessageBar::Kind::error);
-        QTRY_VERIFY(dialog() == nullptr);
+        QTRY_VERIFY_WITH_TIMEOUT(dialog() == nullptr, test::patience);
     }
 
     void cancelled() {
         script("trap 'exit 130' TERM; echo 'smollm2: 1 of 93 MB' >&2; while :; do sleep 0.1; done");
         action()->trigger();
-        QTRY_COMPARE(shown(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(shown(), 1, test::patience);
         dialog()->findChild<QPushButton*>()->click();
-        QTRY_VERIFY_WITH_TIMEOUT(!fetch()->running(), 10'000);
-        QTRY_VERIFY(dialog() == nullptr);
+        QTRY_VERIFY_WITH_TIMEOUT(!fetch()->running(), test::patience);
+        QTRY_VERIFY_WITH_TIMEOUT(dialog() == nullptr, test::patience);
         QVERIFY(fixture_->window->messages()->message().isEmpty());
     }
 
     void programThatIsMissing() {
         fetch()->setProgram(data_->filePath("none"));
         action()->trigger();
-        QTRY_VERIFY(fixture_->window->messages()->message().endsWith("could not be started."));
-        QTRY_VERIFY(dialog() == nullptr);
+        QTRY_VERIFY_WITH_TIMEOUT(fixture_->window->messages()->message().endsWith("could not be started."),
+                                 test::patience);
+        QTRY_VERIFY_WITH_TIMEOUT(dialog() == nullptr, test::patience);
     }
 
     /// The window closes while something is being fetched: the program is asked to end.
@@ -86,7 +89,7 @@ private slots:
         script("trap 'touch \"" + gone.toUtf8() +
                "\"; exit 130' TERM; echo 'smollm2: 1 of 93 MB' >&2; while :; do sleep 0.1; done");
         action()->trigger();
-        QTRY_COMPARE(shown(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(shown(), 1, test::patience);
         fixture_.reset();
         QVERIFY(QFile::exists(gone));
     }

@@ -13,6 +13,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "tests/patience.h"
 #include "tests/ui/experiment_panel/panel_fixture.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
@@ -102,7 +103,7 @@ void ScreensTest::sweep() {
     page.form()->setFile(m_fixture->folder.filePath("sweep.jsonl"));
     page.findChild<QPushButton*>("sweepRun")->click();
     QTRY_VERIFY_WITH_TIMEOUT(page.findChild<QLabel*>("sweepText")->text().startsWith("Done: "),
-                             240'000 * test::slowness);
+                             test::patience);
     QVERIFY(m_fixture->awaitIdle());
 }
 
@@ -164,7 +165,9 @@ void ScreensTest::dialogLooks() {
                           static_cast<QWidget*>(window.findChild<Tour*>())}) {
         if (over != nullptr) QTest::keyClick(over, Qt::Key_Escape);
     }
-    QTRY_VERIFY(window.findChild<CommandPalette*>() == nullptr && window.findChild<Tour*>() == nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        window.findChild<CommandPalette*>() == nullptr && window.findChild<Tour*>() == nullptr,
+        test::patience);
 }
 
 void ScreensTest::looksOfExamples_data() {
@@ -195,7 +198,7 @@ void ScreensTest::looksOfExamples() {
             m_fixture->window->openExample(each.path);
             QTRY_VERIFY_WITH_TIMEOUT(m_fixture->window->data().finishedRecord() != nullptr &&
                                          m_fixture->window->data().finishedRecord() != before,
-                                     120'000);
+                                     test::patience);
             QVERIFY(m_fixture->awaitIdle());
         }
         m_example = example;
@@ -226,7 +229,7 @@ void ScreensTest::insideLooks() {
     window.showScreen(2);
     window.insidePage()->setStep(lane, step);
     window.findChild<QCheckBox*>("insideAllHeads")->setChecked(allHeads);
-    QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), test::patience);
     // A cell that is kept, so that the marks are in the picture.
     emit window.insidePage()->views()->mask()->cellSelected(0, 1);
     check(2, dark, {1440, 900});
@@ -280,12 +283,13 @@ void ScreensTest::check(int screen, bool dark, QSize size) {
     QVERIFY(m_fixture->awaitIdle());
     if (screen == 2)
         QTRY_VERIFY_WITH_TIMEOUT(
-            !window.insidePage()->isWaiting() && !window.insidePage()->views()->times()->isEmpty(), 60'000);
+            !window.insidePage()->isWaiting() && !window.insidePage()->views()->times()->isEmpty(),
+            test::patience);
     QTest::qWait(100);
     // A table is as high as its rows, and its card no higher.
     for (const auto* table : window.findChildren<PlainTable*>()) {
         if (!table->isVisible() || table->objectName() == "sweepTable") continue;  // that has notes below
-        QTRY_COMPARE(table->height(), table->sizeHint().height());
+        QTRY_COMPARE_WITH_TIMEOUT(table->height(), table->sizeHint().height(), test::patience);
         QTRY_VERIFY2(
             table->parentWidget()->height() <= table->height() + 5 * table->fontMetrics().height() / 2,
             qPrintable(table->objectName()));

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "engine/measure/process_memory.h"
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/line_chart.h"
@@ -98,11 +99,12 @@ void SoakTest::manyRuns() {
             QTest::qWait(15);
         }
         QTRY_VERIFY_WITH_TIMEOUT(
-            window.data().finishedRecord() != nullptr && window.data().finishedRecord() != before, 60'000);
+            window.data().finishedRecord() != nullptr && window.data().finishedRecord() != before,
+            test::patience);
         QVERIFY(fixture.awaitIdle());
         window.showScreen(2);
         window.insidePage()->setStep(1, runs % 20);
-        QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), 60'000);
+        QTRY_VERIFY_WITH_TIMEOUT(!window.insidePage()->isWaiting(), test::patience);
         window.showScreen(3);
         QVERIFY(fixture.awaitIdle());
         (*window.actions())[runs % 2 == 0 ? ActionId::themeDark : ActionId::themeLight]->trigger();
@@ -145,7 +147,7 @@ void SoakTest::oneLongRun() {
     experiment.repetitions = 1'000'000;
     window.panel()->setExperiment(experiment);
     window.startRun();
-    QTRY_VERIFY(window.data().latest(1) != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(window.data().latest(1) != nullptr, test::patience);
     const double total = soakSeconds() / 2.0;
     QElapsedTimer clock;
     clock.start();
@@ -173,7 +175,7 @@ void SoakTest::oneLongRun() {
 
 int main(int argc, char** argv) {
     // Qt Test's own watchdog allows five minutes.
-    qputenv("QTEST_FUNCTION_TIMEOUT", QByteArray::number((soakSeconds() + 600) * 1000));
+    qputenv("QTEST_FUNCTION_TIMEOUT", QByteArray::number((soakSeconds() + 1700) * 1000));
     QApplication application(argc, argv);
     SoakTest test;
     return QTest::qExec(&test, argc, argv);

@@ -7,6 +7,7 @@
 #include <QSlider>
 #include <QTest>
 
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/experiment_panel/experiment_panel.h"
@@ -42,15 +43,16 @@ void TimeControlTest::stepsThroughARun() {
     WindowFixture fixture(*m_theme, {.autostart = false});
     MainWindow& window = *fixture.window;
     QVERIFY(fixture.awaitIdle());
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(QTest::qWaitForWindowActive(&window, test::patience));
     window.panel()->setExperiment(tinyExperiment(5));
     auto* pause = window.findChild<QAbstractButton*>("pauseButton");
     QVERIFY(!pause->isEnabled());
     QVERIFY((*window.actions())[ActionId::step]->isEnabled());
     // F10 begins a run, makes its first step and holds it.
     QTest::keyClick(&window, Qt::Key_F10);
-    QTRY_VERIFY(window.session()->isHeld());
-    QTRY_COMPARE(progress(window), QString("Paused at token 1 of 5 · repetition 1 of 1"));
+    QTRY_VERIFY_WITH_TIMEOUT(window.session()->isHeld(), test::patience);
+    QTRY_COMPARE_WITH_TIMEOUT(progress(window), QString("Paused at token 1 of 5 · repetition 1 of 1"),
+                              test::patience);
     QCOMPARE(pause->text(), QString("Resume"));
     QVERIFY(pause->isEnabled());
     QVERIFY(!(*window.actions())[ActionId::run]->isEnabled());
@@ -61,7 +63,9 @@ void TimeControlTest::stepsThroughARun() {
     for (int token = 2; token <= 5; ++token) {
         QTest::mouseClick(step, Qt::LeftButton);
         if (token == 5) break;
-        QTRY_COMPARE(progress(window), QString("Paused at token %1 of 5 · repetition 1 of 1").arg(token));
+        QTRY_COMPARE_WITH_TIMEOUT(progress(window),
+                                  QString("Paused at token %1 of 5 · repetition 1 of 1").arg(token),
+                                  test::patience);
         QCOMPARE(window.racePage()->stream(1)->tokenCount(), token);
         if (const QString folder = qEnvironmentVariable("DECODESCOPE_SCREENSHOTS");
             !folder.isEmpty() && token == 4)
@@ -76,7 +80,9 @@ void TimeControlTest::stepsThroughARun() {
     const auto stepped = window.data().finishedRecord();
     QCOMPARE(stepped->status, FinishReason::length);
     window.startRun();
-    QTRY_VERIFY(window.data().finishedRecord() != nullptr && window.data().finishedRecord() != stepped);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        window.data().finishedRecord() != nullptr && window.data().finishedRecord() != stepped,
+        test::patience);
     const auto plain = window.data().finishedRecord();
     for (std::size_t lane = 0; lane < plain->lanes.size(); ++lane)
         QCOMPARE(stepped->lanes[lane].repetitions[0].tokens(), plain->lanes[lane].repetitions[0].tokens());
@@ -86,16 +92,16 @@ void TimeControlTest::pausesAndResumes() {
     WindowFixture fixture(*m_theme, {.autostart = false});
     MainWindow& window = *fixture.window;
     QVERIFY(fixture.awaitIdle());
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(QTest::qWaitForWindowActive(&window, test::patience));
     Experiment experiment = tinyExperiment(40);
     experiment.repetitions = 500;
     window.panel()->setExperiment(experiment);
     QTest::keyClick(&window, Qt::Key_F5);
-    QTRY_COMPARE(window.session()->activity(), Session::Activity::running);
-    QTRY_VERIFY(window.data().repetition() > 0);
+    QTRY_COMPARE_WITH_TIMEOUT(window.session()->activity(), Session::Activity::running, test::patience);
+    QTRY_VERIFY_WITH_TIMEOUT(window.data().repetition() > 0, test::patience);
     QTest::keyClick(&window, Qt::Key_F8);
     QVERIFY(window.session()->isPaused());
-    QTRY_VERIFY(window.session()->isHeld());
+    QTRY_VERIFY_WITH_TIMEOUT(window.session()->isHeld(), test::patience);
     QTest::qWait(100);  // what was under way arrives
     const auto* before = window.data().latest(0);
     const std::size_t steps = before->steps.size();
@@ -104,9 +110,9 @@ void TimeControlTest::pausesAndResumes() {
     QVERIFY2(progress(window).startsWith("Paused at token "), qPrintable(progress(window)));
     QTest::keyClick(&window, Qt::Key_F8);
     QVERIFY(!window.session()->isPaused());
-    QTRY_VERIFY(!window.session()->isHeld());
+    QTRY_VERIFY_WITH_TIMEOUT(!window.session()->isHeld(), test::patience);
     const int repetition = window.data().repetition();
-    QTRY_VERIFY(window.data().repetition() > repetition);
+    QTRY_VERIFY_WITH_TIMEOUT(window.data().repetition() > repetition, test::patience);
     QVERIFY(progress(window).startsWith("Running"));
     QTest::keyClick(&window, Qt::Key_Escape);
     QVERIFY(fixture.awaitRecord());
@@ -116,7 +122,7 @@ void TimeControlTest::slowMotion() {
     WindowFixture fixture(*m_theme, {.autostart = false});
     MainWindow& window = *fixture.window;
     QVERIFY(fixture.awaitIdle());
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(QTest::qWaitForWindowActive(&window, test::patience));
     auto* slider = window.findChild<QSlider*>("speedSlider");
     auto* value = window.findChild<QLabel*>("speedValue");
     QCOMPARE(value->text(), QString("full"));
@@ -126,7 +132,7 @@ void TimeControlTest::slowMotion() {
     QCOMPARE(value->text(), QString("1 / s"));
     window.panel()->setExperiment(tinyExperiment(8));
     window.startRun();
-    QTRY_VERIFY(window.data().latest(1) != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(window.data().latest(1) != nullptr, test::patience);
     QTest::qWait(300);
     QVERIFY(window.data().latest(1)->steps.size() <= 2);
     QTRY_VERIFY2(progress(window).startsWith("Slow motion"), qPrintable(progress(window)));
@@ -141,7 +147,7 @@ void TimeControlTest::stopsAtRandomMomentsWhileStepping() {
     WindowFixture fixture(*m_theme, {.autostart = false});
     MainWindow& window = *fixture.window;
     QVERIFY(fixture.awaitIdle());
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(QTest::qWaitForWindowActive(&window, test::patience));
     Experiment experiment = tinyExperiment(40);
     experiment.repetitions = 50;
     window.panel()->setExperiment(experiment);
@@ -152,11 +158,12 @@ void TimeControlTest::stopsAtRandomMomentsWhileStepping() {
             QTest::qWait(random.bounded(15));
         }
         QTest::keyClick(&window, Qt::Key_Escape);
-        QTRY_VERIFY(!window.session()->hasRun());
+        QTRY_VERIFY_WITH_TIMEOUT(!window.session()->hasRun(), test::patience);
         QVERIFY(fixture.awaitIdle());
         QVERIFY(!window.session()->isPaused());
         QVERIFY(!window.session()->isHeld());
-        QTRY_COMPARE(window.session()->ledger()->total(), window.session()->ledger()->live(Owner::weights));
+        QTRY_COMPARE_WITH_TIMEOUT(window.session()->ledger()->total(),
+                                  window.session()->ledger()->live(Owner::weights), test::patience);
         QVERIFY((*window.actions())[ActionId::run]->isEnabled());
         QVERIFY(!(*window.actions())[ActionId::pause]->isEnabled());
     }
@@ -168,11 +175,12 @@ void TimeControlTest::newFaultsKeepThePace() {
     QVERIFY(fixture.awaitIdle());
     window.panel()->setExperiment(tinyExperiment(6));
     window.stepRun();
-    QTRY_VERIFY(window.session()->isHeld() && window.data().latest(1) != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(window.session()->isHeld() && window.data().latest(1) != nullptr,
+                             test::patience);
     window.faultsChanged(1);
     // The run that takes its place is held before its first token.
-    QTRY_VERIFY(window.data().isLive() && window.data().latest(1) == nullptr);
-    QTRY_COMPARE(progress(window), QString("Paused before the first token"));
+    QTRY_VERIFY_WITH_TIMEOUT(window.data().isLive() && window.data().latest(1) == nullptr, test::patience);
+    QTRY_COMPARE_WITH_TIMEOUT(progress(window), QString("Paused before the first token"), test::patience);
     QVERIFY(window.session()->isPaused());
     window.pauseOrResume();
     QVERIFY(fixture.awaitRecord());
@@ -184,7 +192,7 @@ void TimeControlTest::closesWhileHeld() {
     QVERIFY(fixture.awaitIdle());
     fixture.window->panel()->setExperiment(tinyExperiment(6));
     fixture.window->stepRun();
-    QTRY_VERIFY(fixture.window->session()->isHeld());
+    QTRY_VERIFY_WITH_TIMEOUT(fixture.window->session()->isHeld(), test::patience);
     fixture.window->close();
     fixture.window.reset();
 }

@@ -16,6 +16,7 @@
 #include <QXmlStreamReader>
 
 #include "engine/fault/fault_catalogue.h"
+#include "tests/patience.h"
 #include "tests/ui/experiment_panel/panel_fixture.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
@@ -179,7 +180,7 @@ void TranslationTest::isUpToDate() {
     QVERIFY(QFile::copy(file, copy));
     QProcess script;
     script.start(QStringLiteral(DECODESCOPE_SOURCE_DIR "/scripts/translate"), {copy});
-    QVERIFY(script.waitForFinished(60'000));
+    QVERIFY(script.waitForFinished(test::patience));
     const QByteArray said = script.readAllStandardError();
     if (said.contains("lupdate was not found") && qEnvironmentVariableIsEmpty("CI"))
         QSKIP("needs Qt's lupdate");

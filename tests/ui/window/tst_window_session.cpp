@@ -10,6 +10,7 @@
 #include <QSlider>
 #include <QTest>
 
+#include "tests/patience.h"
 #include "tests/ui/window/window_fixture.h"
 #include "ui/actions.h"
 #include "ui/chart/matrix_chart.h"
@@ -29,7 +30,6 @@ using test::tinyExperiment;
 
 namespace {
 
-constexpr int patienceMs = 60'000 * test::slowness;
 constexpr int pages = 7;
 
 }  // namespace
@@ -84,14 +84,14 @@ void WindowSessionTest::initTestCase() {
 void WindowSessionTest::runsPausesAndSteps() {
     window().panel()->setExperiment(longExperiment());
     action(ActionId::run)->trigger();
-    QTRY_VERIFY_WITH_TIMEOUT(window().data().latest(1) != nullptr, patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(window().data().latest(1) != nullptr, test::patience);
     action(ActionId::pause)->trigger();
-    QTRY_VERIFY_WITH_TIMEOUT(window().session()->isHeld(), patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(window().session()->isHeld(), test::patience);
     for (int i = 0; i < 6; ++i) {
         action(ActionId::step)->trigger();
         QTest::qWait(5);
     }
-    QTRY_VERIFY_WITH_TIMEOUT(window().session()->isHeld(), patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(window().session()->isHeld(), test::patience);
 }
 
 void WindowSessionTest::looksInsideWhileHeld() {
@@ -99,10 +99,10 @@ void WindowSessionTest::looksInsideWhileHeld() {
     window().insidePage()->setStep(1, 0);
     QTRY_VERIFY_WITH_TIMEOUT(
         !window().insidePage()->isWaiting() && window().insidePage()->views()->mask()->columnCount() > 0,
-        patienceMs);
+        test::patience);
     // Faster than the answers come.
     for (int step : {1, 0, 1, 0}) window().insidePage()->setStep(step % 2, step);
-    QTRY_VERIFY_WITH_TIMEOUT(!window().insidePage()->isWaiting(), patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(!window().insidePage()->isWaiting(), test::patience);
 }
 
 void WindowSessionTest::showsEveryPageInSlowMotion() {
@@ -136,7 +136,7 @@ void WindowSessionTest::switchesAFaultDuringTheRun() {
     }
     QTRY_VERIFY_WITH_TIMEOUT(window().data().isLive() && window().data().latest(1) != nullptr &&
                                  window().data().record().lanes[1].spec.faults.size() == 1,
-                             patienceMs);
+                             test::patience);
 }
 
 void WindowSessionTest::stops() {
@@ -160,7 +160,7 @@ void WindowSessionTest::judgesALane() {
     window().showScreen(3);
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>("verdictHeadline")->text().contains(QStringLiteral("position")) ||
                                  find<QLabel>("verdictCertainty")->isVisible(),
-                             patienceMs);
+                             test::patience);
     QVERIFY(m_fixture->awaitIdle());
 }
 
@@ -183,23 +183,24 @@ void WindowSessionTest::sweepsAndStops() {
     find<QDoubleSpinBox>("sweepSeconds")->setValue(0);
     window().sweepPage()->form()->setFile(m_fixture->folder.filePath(QStringLiteral("sweep.jsonl")));
     find<QPushButton>("sweepRun")->click();
-    QTRY_VERIFY_WITH_TIMEOUT(!window().sweepPage()->cells().empty(), patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(!window().sweepPage()->cells().empty(), test::patience);
     find<QPushButton>("sweepStop")->click();
     QVERIFY(m_fixture->awaitIdle());
-    QTRY_VERIFY(find<QLabel>("sweepText")->text().startsWith(QStringLiteral("Stopped: ")) ||
-                find<QLabel>("sweepText")->text().startsWith(QStringLiteral("Done: ")));
+    QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>("sweepText")->text().startsWith(QStringLiteral("Stopped: ")) ||
+                                 find<QLabel>("sweepText")->text().startsWith(QStringLiteral("Done: ")),
+                             test::patience);
 }
 
 void WindowSessionTest::plansAndChecks() {
     window().showScreen(5);
-    QTRY_VERIFY(window().planPage()->report() != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(window().planPage()->report() != nullptr, test::patience);
     find<QSpinBox>("planContext")->setValue(24);
     QTRY_VERIFY2(find<QPushButton>("planCheck")->isEnabled(),
                  qPrintable(find<QPushButton>("planCheck")->toolTip()));
     find<QPushButton>("planCheck")->click();
     const QWidget* compared = find<QWidget>("planCheckTable");
     QTRY_VERIFY2_WITH_TIMEOUT(compared->isVisibleTo(window().planPage()),
-                              qPrintable(find<QLabel>("planCheckText")->text()), patienceMs);
+                              qPrintable(find<QLabel>("planCheckText")->text()), test::patience);
 }
 
 void WindowSessionTest::exportsAndSwitchesTheme() {
@@ -216,14 +217,14 @@ void WindowSessionTest::changesTheModel() {
         QTest::qWait(1);
     }
     QVERIFY(m_fixture->awaitIdle());
-    QTRY_COMPARE(window().session()->modelRef().seed, 7u);
+    QTRY_COMPARE_WITH_TIMEOUT(window().session()->modelRef().seed, 7u, test::patience);
 }
 
 void WindowSessionTest::closesDuringARun() {
     QVERIFY(window().saveRecordTo(m_record));  // nothing is asked about then
     window().panel()->setExperiment(longExperiment());
     window().startRun();
-    QTRY_VERIFY_WITH_TIMEOUT(window().data().latest(0) != nullptr, patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(window().data().latest(0) != nullptr, test::patience);
     const std::weak_ptr<const MemoryLedger> ledger = window().session()->ledger();
     QVERIFY(window().close());
     m_fixture.reset();

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "tests/patience.h"
 #include "ui/main_window.h"
 #include "ui/theme/theme.h"
 
@@ -36,16 +37,16 @@ struct WindowFixture {
     }
 
     /// Waits until the engine has nothing to do.
-    bool awaitIdle(int timeoutMs = 60'000 * slowness) const {
+    bool awaitIdle() const {
         return QTest::qWaitFor(
             [this] {
                 return window->session()->environment() != nullptr && window->session()->model() != nullptr &&
                        window->session()->activity() == Session::Activity::idle;
             },
-            timeoutMs);
+            patience);
     }
-    bool awaitRecord(int timeoutMs = 120'000 * slowness) const {
-        return QTest::qWaitFor([this] { return window->data().finishedRecord() != nullptr; }, timeoutMs) &&
+    bool awaitRecord() const {
+        return QTest::qWaitFor([this] { return window->data().finishedRecord() != nullptr; }, patience) &&
                awaitIdle();
     }
 
