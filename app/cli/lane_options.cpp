@@ -7,6 +7,7 @@
 
 #include "app/cli/options.h"
 #include "engine/core/quote.h"
+#include "engine/experiment/field_check.h"
 #include "engine/formats/model_source.h"
 
 namespace decodescope::cli {
@@ -52,7 +53,7 @@ LaneOptions::LaneOptions(CLI::App& command, std::string lanes) : command_(comman
     group(command.add_option("--prefill-chunk", prefillChunk_,
                              "Prompt tokens per call of lanes with a cache; 0 = all at once"))
         ->option_text("N [0]")
-        ->check(range(0, maxTokens));
+        ->check(range(0, max_tokens));
     group(command.add_option("--window", window_,
                              "Sliding window of every lane, and first tokens that stay visible"))
         ->option_text("SIZE[,sinks=N]");
@@ -60,7 +61,7 @@ LaneOptions::LaneOptions(CLI::App& command, std::string lanes) : command_(comman
         command.add_option("--capacity", capacity_,
                            "Tokens a cache holds per request (all but concat); 0 = as many as the run needs"))
         ->option_text("N [0]")
-        ->check(range(0, maxTokens));
+        ->check(range(0, max_tokens));
     group(command.add_option("--block", block_, "Tokens per block of paged caches"))
         ->option_text("N [16]")
         ->check(range(1, 4096));
@@ -68,7 +69,7 @@ LaneOptions::LaneOptions(CLI::App& command, std::string lanes) : command_(comman
                            "Continuous batches share the blocks of equal prefixes"));
     group(command.add_option("--residual", residual_, "Newest tokens that kivi caches keep in f32, at least"))
         ->option_text("N [32]")
-        ->check(range(0, maxTokens));
+        ->check(range(0, max_tokens));
     group(command.add_option("--batch-rows", batchRows_,
                              "Rows of continuous batches; 0 = as many as there are prompts"))
         ->option_text("N [0]")
@@ -76,7 +77,7 @@ LaneOptions::LaneOptions(CLI::App& command, std::string lanes) : command_(comman
     group(command.add_option("--kv-budget", budget_,
                              "Tokens that the rows of continuous batches may retain together; 0 = no limit"))
         ->option_text("N [0]")
-        ->check(range(0, maxTokens));
+        ->check(range(0, max_tokens));
     group(command.add_option("--draft-tokens", draftTokens_, "Most drafts per verify call"))
         ->option_text("N [4]")
         ->check(range(1, 64));

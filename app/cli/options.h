@@ -13,9 +13,6 @@
 
 namespace decodescope::cli {
 
-/// The most tokens that an option takes.
-inline constexpr int maxTokens = 1 << 24;
-
 /// Accepts whole numbers of a range, with a sentence for everything else.
 CLI::Validator wholeNumber(std::int64_t lowest, std::int64_t highest);
 /// Accepts 0 to 2^64 - 1.

@@ -8,6 +8,7 @@
 #include "app/cli/output.h"
 #include "app/cli/plan_text.h"
 #include "engine/core/quote.h"
+#include "engine/experiment/field_check.h"
 #include "engine/formats/model_source.h"
 #include "engine/plan/plan_choices.h"
 #include "engine/plan/shape_reader.h"
@@ -85,7 +86,7 @@ void addPlanCommand(CLI::App& app, Session& session) {
         ->add_option("-c,--context", options->choices.context,
                      "Tokens of each request that are stored in the end")
         ->option_text("N [the model's positions, at most 4096]")
-        ->check(wholeNumber(1, maxTokens));
+        ->check(wholeNumber(1, max_tokens));
     command->add_option("-b,--batch", options->choices.batch, "Requests side by side")
         ->option_text("N [1]")
         ->check(wholeNumber(1, 65536));
@@ -93,10 +94,10 @@ void addPlanCommand(CLI::App& app, Session& session) {
         ->add_option("-n,--tokens", options->choices.tokens,
                      "New tokens of each request; the rest of the context is prompt")
         ->option_text("N [16]")
-        ->check(wholeNumber(1, maxTokens));
+        ->check(wholeNumber(1, max_tokens));
     command->add_option("--prefill-chunk", options->choices.chunk, "Prompt tokens per call; 0 = all at once")
         ->option_text("N [0]")
-        ->check(wholeNumber(0, maxTokens));
+        ->check(wholeNumber(0, max_tokens));
     command
         ->add_option("--cache", options->choices.cache,
                      "Kind of cache: concat, static, f16, bf16, paged, window, int8, kivi4 or kivi2; with "
@@ -118,7 +119,7 @@ void addPlanCommand(CLI::App& app, Session& session) {
         ->add_option("--residual", options->choices.residual,
                      "Newest tokens that kivi caches keep in f32, at least")
         ->option_text("N [32]")
-        ->check(wholeNumber(0, maxTokens));
+        ->check(wholeNumber(0, max_tokens));
     command
         ->add_option("--weights-type", options->choices.weights_type,
                      "Type of the weights: engine (as this program holds them), f32, f16, bf16, int8, int4, "

@@ -9,6 +9,7 @@
 #include "app/cli/options.h"
 #include "engine/core/quote.h"
 #include "engine/core/text_file.h"
+#include "engine/experiment/field_check.h"
 #include "engine/formats/model_source.h"
 
 namespace decodescope::cli {
@@ -61,7 +62,7 @@ RunOptions::RunOptions(CLI::App& command) : command_(command), laneOptions_(comm
     ids->excludes(random);
     command.add_option("-n,--tokens", tokens_, "New tokens of each request")
         ->option_text("N [64]")
-        ->check(range(1, maxTokens));
+        ->check(range(1, max_tokens));
     command
         .add_option(
             "--drive", drive_,
@@ -76,7 +77,7 @@ RunOptions::RunOptions(CLI::App& command) : command_(command), laneOptions_(comm
         ->check(numberFrom(0, 100));
     command.add_option("--top-k", topK_, "Sample among the K largest logits; 0 = all")
         ->option_text("K [0]")
-        ->check(range(0, maxTokens));
+        ->check(range(0, max_tokens));
     command
         .add_option("--top-p", topP_, "Sample among the fewest tokens whose probabilities reach P; 1 = all")
         ->option_text("P [1]")

@@ -216,7 +216,7 @@ double ttft_ns(const RepetitionRecord& repetition) {
         if (const auto ns = repetition.ttft_ns(static_cast<int>(i)); ns > 0)
             requests.push_back(static_cast<double>(ns));
     }
-    return summarize(requests).median;
+    return median_of(requests);
 }
 
 double decode_tok_s(const RepetitionRecord& repetition) {

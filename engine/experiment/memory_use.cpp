@@ -10,13 +10,13 @@ namespace decodescope {
 
 namespace {
 
-std::int64_t median_of(const RepetitionRecord& repetition, std::int64_t StepEvent::*member) {
+std::int64_t median_of_steps(const RepetitionRecord& repetition, std::int64_t StepEvent::*member) {
     std::vector<double> values;
     for (const StepEvent& step : repetition.steps) {
         if (step.phase != Phase::prefill && step.*member >= 0)
             values.push_back(static_cast<double>(step.*member));
     }
-    return values.empty() ? -1 : static_cast<std::int64_t>(summarize(values).median);
+    return values.empty() ? -1 : static_cast<std::int64_t>(median_of(values));
 }
 
 /// The formula of every kind but kivi is the same for one row and for many with as many entries together.
@@ -106,9 +106,9 @@ CacheUse cache_use(const Record& record, std::size_t index) {
     use.step = *fullest_step(newest);
     for (const StepEvent& step : newest.steps) use.copied = std::max(use.copied, step.kv_bytes_copied);
     if (use.cached()) use.formula = formula_of(lane.spec, record.model, use.step, record.prompts.size());
-    use.faults_per_step = median_of(newest, &StepEvent::minor_faults_step);
-    use.tensor_allocations = median_of(newest, &StepEvent::tensor_allocations);
-    use.heap_allocations = median_of(newest, &StepEvent::heap_allocations);
+    use.faults_per_step = median_of_steps(newest, &StepEvent::minor_faults_step);
+    use.tensor_allocations = median_of_steps(newest, &StepEvent::tensor_allocations);
+    use.heap_allocations = median_of_steps(newest, &StepEvent::heap_allocations);
     return use;
 }
 

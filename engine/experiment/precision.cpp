@@ -15,7 +15,7 @@ AchievedPrecision achieved_precision(const Record& record) {
         n = std::max(n, times.size());
         const Interval interval = bootstrap_median(times);
         if (!interval.known) continue;
-        const double width = interval.relative_half_width(summarize(times).median);
+        const double width = interval.relative_half_width(median_of(times));
         if (width <= achieved.interval) continue;
         achieved.interval = width;
         achieved.lane = lane.spec.name;

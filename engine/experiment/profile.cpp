@@ -110,7 +110,7 @@ double recorded_ns(const LaneRecord& lane, std::size_t step) {
         samples.push_back(
             static_cast<double>(repetition.steps[step].end_ns - repetition.steps[step].start_ns));
     }
-    return summarize(samples).median;
+    return median_of(samples);
 }
 
 std::string difference(const LaneRecord& lane, const StepProfile& step) {
@@ -177,9 +177,8 @@ ProfileCost LaneProfile::cost() const {
         plain.push_back(static_cast<double>(step.plain_ns));
         ratios.push_back(profiled.back() / plain.back());
     }
-    ProfileCost cost{profiled.size(), summarize(recorded).median, summarize(plain).median,
-                     summarize(profiled).median, 0};
-    if (!ratios.empty()) cost.share = summarize(ratios).median - 1;
+    ProfileCost cost{profiled.size(), median_of(recorded), median_of(plain), median_of(profiled), 0};
+    if (!ratios.empty()) cost.share = median_of(ratios) - 1;
     return cost;
 }
 

@@ -336,7 +336,7 @@ double LaneRecord::read_gb_s() const {
             samples.push_back(static_cast<double>(step.bytes_moved) / static_cast<double>(duration_of(step)));
         }
     }
-    return summarize(samples).median;
+    return median_of(samples);
 }
 
 std::string approximation(const Record& record, std::size_t lane) {
@@ -398,7 +398,7 @@ SpeedUp speed_up(const Record& record, std::size_t lane) {
     if (!why.empty()) return {0, {}, why, {}};
     const auto own = mine.time_per_token_ns();
     const auto theirs = reference.time_per_token_ns();
-    return {summarize(theirs).median / summarize(own).median, bootstrap_paired_ratio(theirs, own), "",
+    return {median_of(theirs) / median_of(own), bootstrap_paired_ratio(theirs, own), "",
             approximation(record, lane)};
 }
 

@@ -106,7 +106,7 @@ std::string per_step(const LaneRecord& lane, std::int64_t StepEvent::*member) {
                 samples.push_back(static_cast<double>(step.*member));
         }
     }
-    return samples.empty() ? "not measured" : fmt::format("{:.0f}", summarize(samples).median);
+    return samples.empty() ? "not measured" : fmt::format("{:.0f}", median_of(samples));
 }
 
 /// The process at the lane's last step.

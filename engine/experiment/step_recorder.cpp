@@ -9,8 +9,6 @@
 
 namespace decodescope {
 
-namespace {}  // namespace
-
 const char* to_string(MaskCell cell) {
     switch (cell) {
         case MaskCell::wrongly_seen: return "seen against the rule";

@@ -5,8 +5,6 @@
 
 namespace decodescope {
 
-namespace {}  // namespace
-
 void CountingBackend::count_norm(int d, const Norm& norm) {
     counts_.weight_bytes += d * (norm.bias != nullptr ? 2 : 1) * float_bytes;
 }

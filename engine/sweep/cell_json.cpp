@@ -77,8 +77,8 @@ OrderedJson cell_json(const Cell& cell) {
     json["stddev_ns"] = deviation_or_null(cell.samples_ns);
     json["avg_ts"] = mean_or_null(samples_ts);
     json["stddev_ts"] = deviation_or_null(samples_ts);
-    json["median_ns"] = positive_or_null(summarize(cell.samples_ns).median);
-    json["median_ts"] = positive_or_null(summarize(samples_ts).median);
+    json["median_ns"] = positive_or_null(median_of(cell.samples_ns));
+    json["median_ts"] = positive_or_null(median_of(samples_ts));
     json["interval_ns"] = interval_json(bootstrap_median(cell.samples_ns));
     json["spread_ns"] = spread_json(summarize(cell.samples_ns));
     json["spread_ts"] = spread_json(summarize(samples_ts));

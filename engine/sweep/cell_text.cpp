@@ -17,7 +17,7 @@ std::string rate_text(const Cell& cell) {
     const auto rates = cell.samples_ts();
     if (rates.empty()) return "not measured";
     const Interval interval = bootstrap_median(rates);
-    const std::string median = short_number(summarize(rates).median);
+    const std::string median = short_number(median_of(rates));
     if (!interval.known) return median;
     return fmt::format("{} ({}..{})", median, short_number(interval.low), short_number(interval.high));
 }

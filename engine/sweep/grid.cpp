@@ -75,7 +75,7 @@ Drift drift_of(const std::vector<Cell>& cells) {
                    !cell.samples_ns.empty();
         });
         if (first == cells.end()) continue;
-        const double ratio = summarize(last.samples_ns).median / summarize(first->samples_ns).median;
+        const double ratio = median_of(last.samples_ns) / median_of(first->samples_ns);
         if (drift.ratio > 0 && std::abs(std::log(ratio)) <= std::abs(std::log(drift.ratio))) continue;
         drift.ratio = ratio;
         drift.interval = bootstrap_ratio(last.samples_ns, first->samples_ns);

@@ -174,15 +174,14 @@ Result<SelfTest> run_self_test(const LoadedModel& model, std::shared_ptr<MemoryL
     SelfTest test;
     test.steps = n_test_pass * n_step;
     test.threads = threads;
-    test.events_ns = summarize(event_times).median;
+    test.events_ns = median_of(event_times);
     static constexpr std::array<std::pair<const char*, const char*>, n_way> words = {
         {{"bare", "forward call and the largest logit"},
          {"empty hook", "the same with a hook that does nothing: taps cost at most this when off"},
          {"lane", "as runs measure it: counters on, taps off"}}};
     for (std::size_t way = 0; way < n_way; ++way) {
-        const double median = summarize(times[way]).median;
-        test.ways.push_back({words[way].first, words[way].second, median,
-                             median / summarize(times[is_bare]).median,
+        const double median = median_of(times[way]);
+        test.ways.push_back({words[way].first, words[way].second, median, median / median_of(times[is_bare]),
                              bootstrap_paired_ratio(times[way], times[is_bare])});
     }
     return test;

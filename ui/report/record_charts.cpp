@@ -85,7 +85,7 @@ Curve mediansOf(const std::vector<StepSamples>& samples) {
     for (const StepSamples& step : samples) {
         if (step.values.empty()) continue;
         curve.x.push_back(step.x);
-        curve.y.push_back(summarize(step.values).median);
+        curve.y.push_back(median_of(step.values));
     }
     return curve;
 }

@@ -19,8 +19,6 @@
 
 using namespace decodescope;
 
-namespace {}  // namespace
-
 class KeyboardRaceTest : public QObject {
     Q_OBJECT
 

@@ -31,8 +31,6 @@ using namespace decodescope;
 using test::tinyExperiment;
 using test::WindowFixture;
 
-namespace {}  // namespace
-
 class MainWindowTest : public QObject {
     Q_OBJECT
 
